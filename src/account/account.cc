@@ -1,0 +1,251 @@
+#include "account/account.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "account/clock.h"
+#include "account/feed.h"
+#include "account/power_curve.h"
+#include "account/sweep.h"
+#include "base/compensated_sum.h"
+#include "base/text.h"
+
+namespace beryl::account {
+namespace {
+
+// Channels that feed the same devices are swept together.
+struct Group {
+  std::vector<uint16_t> devices;
+  std::vector<size_t> channels;
+  SweepResult result;
+};
+
+class Accountant {
+ public:
+  Accountant(const PowerTrace& power, const OpTrace& ops, const AccountOptions& options)
+      : power_(power), ops_(ops), options_(options) {}
+
+  Result<Footprint> Run() {
+    const Span ops_span = SpanOf(ops_);
+    auto clock = FitClock(ops_span, SpanOf(power_), ops_, options_);
+    if (!clock) return clock.error();
+    auto plan = PlanFeeds(power_, ops_, options_);
+    if (!plan) return plan.error();
+    clock_ = *clock;
+    plan_ = std::move(*plan);
+    footprint_.clock_offset = clock_.Map(ops_span.start) - ops_span.start;
+    footprint_.clock_reason = clock_.reason;
+    footprint_.notes = plan_.notes;
+    MakeCurves();
+    OpenAccounts();
+    SweepGroups();
+    CloseAccounts();
+    BookUnmetered();
+    AddNotes();
+    return std::move(footprint_);
+  }
+
+ private:
+  void MakeCurves() {
+    for (const PowerChannel& channel : power_.channels) {
+      curves_.push_back(MakeCurve(channel, options_.policy));
+      auto idle = options_.idle_power.find(channel.name);
+      if (idle == options_.idle_power.end()) idle = options_.idle_power.find("all");
+      has_static_.push_back(idle != options_.idle_power.end());
+      static_curves_.push_back(has_static_.back() ? Below(curves_.back(), idle->second)
+                                                  : PowerCurve());
+    }
+  }
+
+  void OpenAccounts() {
+    for (size_t i = 0; i < power_.channels.size(); ++i) {
+      const PowerChannel& channel = power_.channels[i];
+      const ChannelFeed& feed = plan_.channels[i];
+      ChannelAccount account;
+      account.channel = channel.name;
+      account.policy = PolicyName(channel, options_.policy);
+      account.feeds = feed.words;
+      if (feed.within >= 0) account.within = power_.channels[static_cast<size_t>(feed.within)].name;
+      account.readings = channel.times.size();
+      account.window_start = channel.times.front();
+      account.window_end = channel.times.back();
+      account.measured = curves_[i].Integral();
+      if (feed.container) account.contained = Contained(i);
+      account.total = account.measured - account.contained;
+      footprint_.channels.push_back(std::move(account));
+    }
+  }
+
+  // The energy of the channels directly within this one, over this one's window.
+  Joules Contained(size_t container) const {
+    Joules sum;
+    for (size_t i = 0; i < power_.channels.size(); ++i) {
+      if (plan_.channels[i].within != static_cast<int>(container)) continue;
+      sum += curves_[i].Integral(power_.channels[container].times.front(),
+                                 power_.channels[container].times.back());
+    }
+    return sum;
+  }
+
+  void SweepGroups() {
+    for (size_t i = 0; i < plan_.channels.size(); ++i) {
+      const auto& devices = plan_.channels[i].devices;
+      if (devices.empty()) continue;
+      auto same = std::find_if(groups_.begin(), groups_.end(),
+                               [&](const Group& group) { return group.devices == devices; });
+      if (same == groups_.end()) same = groups_.insert(groups_.end(), Group{devices, {}, {}});
+      same->channels.push_back(i);
+    }
+    std::vector<std::thread> others;
+    for (Group& group : groups_) {
+      auto sweep = [this, &group] { SweepGroup(group); };
+      // The last one runs here; with one thread, all do.
+      if (options_.threads > 1 && &group != &groups_.back()) {
+        others.emplace_back(sweep);
+      } else {
+        sweep();
+      }
+    }
+    for (std::thread& other : others) other.join();
+  }
+
+  void SweepGroup(Group& group) const {
+    std::vector<bool> devices(ops_.devices.size(), false);
+    for (const uint16_t device : group.devices) devices[device] = true;
+    // First each channel's curve, then the static parts in the same order.
+    std::vector<const PowerCurve*> curves;
+    for (const size_t channel : group.channels) curves.push_back(&curves_[channel]);
+    for (const size_t channel : group.channels) {
+      if (has_static_[channel]) curves.push_back(&static_curves_[channel]);
+    }
+    group.result = Sweep(ops_, devices, clock_, curves);
+  }
+
+  void CloseAccounts() {
+    for (size_t i = 0; i < plan_.channels.size(); ++i) {
+      ChannelAccount& account = footprint_.channels[i];
+      if (plan_.channels[i].devices.empty()) account.unattributed = account.total;
+    }
+    for (const Group& group : groups_) {
+      const SweepResult& result = group.result;
+      const size_t stride = result.idle_j.size();
+      size_t next_static = group.channels.size();
+      for (size_t c = 0; c < group.channels.size(); ++c) {
+        const size_t channel = group.channels[c];
+        ChannelAccount& account = footprint_.channels[channel];
+        const bool has_static = has_static_[channel];
+        const size_t static_curve = has_static ? next_static++ : 0;
+        CompensatedSum attributed;
+        CompensatedSum static_sum;
+        // A container that was told to feed operations gives them what it does not contain, in
+        // proportion.
+        const double scale = account.measured.value != 0 ? account.total / account.measured : 1;
+        for (size_t cell = 0; cell < result.cells.size(); ++cell) {
+          EnergyShare share;
+          share.kind = result.cells[cell].kind;
+          share.step = result.cells[cell].step;
+          share.count = result.cells[cell].count;
+          share.channel = static_cast<uint16_t>(channel);
+          share.energy = Joules{result.energy_j[cell * stride + c] * scale};
+          share.busy = Nanos{result.busy_ns[cell * stride + c]};
+          if (has_static) {
+            share.static_part = Joules{result.energy_j[cell * stride + static_curve] * scale};
+            static_sum.Add(share.static_part.value);
+          }
+          attributed.Add(share.energy.value);
+          footprint_.shares.push_back(share);
+        }
+        account.attributed = Joules{attributed.value()};
+        account.idle = Joules{result.idle_j[c] * scale};
+        account.outside_trace = Joules{result.outside_j[c] * scale};
+        account.uncovered = Nanos{result.uncovered_ns[c]};
+        if (has_static) {
+          static_sum.Add(result.idle_j[static_curve] * scale);
+          account.static_part = Joules{static_sum.value()};
+        }
+      }
+    }
+  }
+
+  // Operations on devices that no channel feeds are counted, with their time at work, and no
+  // energy.
+  void BookUnmetered() {
+    std::vector<bool> fed(ops_.devices.size(), false);
+    for (const Group& group : groups_) {
+      for (const uint16_t device : group.devices) fed[device] = true;
+    }
+    // A flat curve of any height measures time at work.
+    Span span = SpanOf(ops_);
+    PowerCurve flat{{clock_.Map(span.start), clock_.Map(span.end)}, {0.0}, {0.0}};
+    for (uint16_t device = 0; device < ops_.devices.size(); ++device) {
+      if (fed[device]) continue;
+      std::vector<bool> one(ops_.devices.size(), false);
+      one[device] = true;
+      const SweepResult result = Sweep(ops_, one, clock_, {&flat});
+      for (size_t cell = 0; cell < result.cells.size(); ++cell) {
+        footprint_.unmetered.push_back({result.cells[cell].kind, device,
+                                        Nanos{result.busy_ns[cell]}, result.cells[cell].count});
+      }
+    }
+  }
+
+  void AddNotes() {
+    for (size_t i = 0; i < footprint_.channels.size(); ++i) {
+      const ChannelAccount& account = footprint_.channels[i];
+      const PowerChannel& channel = power_.channels[i];
+      if (curves_[i].empty()) {
+        Note("{} has a single reading: no energy can be told from it", account.channel);
+      }
+      if (!channel.gaps.empty()) {
+        Note("{}: {} interval(s) between readings are unknown, because its counter went down",
+             account.channel, channel.gaps.size());
+      }
+      if (channel.wraps > 0)
+        Note("{}: its counter wrapped {} time(s)", account.channel, channel.wraps);
+      if (account.total.value < 0) {
+        Note("{} reads {} less than the channels it contains: the meters disagree", account.channel,
+             FormatJoules(-account.total.value));
+      }
+      if (account.uncovered.value > 0) {
+        Note(
+            "{}: {} of operation time lies where its power is not known, and has no energy in this "
+            "result",
+            account.channel, FormatSeconds(account.uncovered.seconds()));
+      }
+      if (options_.policy == Policy::kExact && channel.kind == ChannelKind::kPowerGauge) {
+        Note("{} is a power gauge, not an energy counter: its last reading was held",
+             account.channel);
+      }
+    }
+    if (ops_.ops.empty()) footprint_.notes.push_back("the operation trace has no operations");
+  }
+
+  template <typename... Values>
+  void Note(fmt::format_string<const Values&...> text, const Values&... values) {
+    footprint_.notes.push_back(fmt::format(text, values...));
+  }
+
+  const PowerTrace& power_;
+  const OpTrace& ops_;
+  const AccountOptions& options_;
+  ClockFit clock_;
+  FeedPlan plan_;
+  std::vector<PowerCurve> curves_;
+  std::vector<PowerCurve> static_curves_;
+  std::vector<bool> has_static_;
+  std::vector<Group> groups_;
+  Footprint footprint_;
+};
+
+}  // namespace
+
+Result<Footprint> Account(const PowerTrace& power, const OpTrace& ops,
+                          const AccountOptions& options) {
+  return Accountant(power, ops, options).Run();
+}
+
+}  // namespace beryl::account

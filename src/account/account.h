@@ -1,0 +1,63 @@
+// Who used the energy: lays an operation trace over a power trace and shares the joules out.
+//
+// Concepts. A *channel* is one meter's readings. A *feed* says which devices' operations a
+// channel's energy may go to; it is printed with every result. An *instance* is one run of an
+// operation. At each instant the power of a channel is shared equally among the instances at work
+// on the devices it feeds.
+//
+// Operation. All operations of a feed are swept in order of time, once, with a running integral of
+// power divided by the number of instances at work: an instance's share is the difference of that
+// integral between its start and its end. So the cost is that of sorting, whatever the sampling
+// rate.
+//
+// The law holds for every channel and is checked on the way out: shares + idle + unattributed =
+// total.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "types/footprint.h"
+#include "types/op_trace.h"
+#include "types/power_trace.h"
+#include "types/timeline.h"
+
+namespace beryl::account {
+
+// What power is taken to be between two readings of a gauge. For an energy counter the energy
+// between two readings is known and is always what is shared out.
+enum class Policy {
+  kAuto,    // hold for gauges, exact for counters
+  kHold,    // the last reading holds until the next
+  kLinear,  // a straight line from reading to reading
+  kExact,   // counters as they are; a gauge is held, and that is noted
+};
+
+struct AccountOptions {
+  Policy policy = Policy::kAuto;
+  // How to put the operation trace onto the power trace's clock; at most one of these.
+  std::optional<Nanos> clock_offset;  // added to operation times
+  bool align_starts = false;
+  std::vector<ClockAnchor>
+      anchors;  // the same moment on both clocks: local = operations, epoch = power
+  // Power that a channel's device draws doing nothing; its energy is told apart as the static part.
+  std::map<std::string, Watts> idle_power;
+  // Overrides which devices a channel feeds: device names, "all" or "none".
+  std::map<std::string, std::vector<std::string>> feeds;
+  int threads = 1;
+};
+
+// Fails when the two traces do not overlap in time, or when an option names a channel or device
+// that is not there.
+Result<Footprint> Account(const PowerTrace& power, const OpTrace& ops,
+                          const AccountOptions& options);
+
+// Power and activity in `slices` equal slices over the run and a little around it, for drawing.
+// `clock_offset` is the Footprint's.
+Timeline MakeTimeline(const PowerTrace& power, const OpTrace& ops, const AccountOptions& options,
+                      Nanos clock_offset, size_t slices);
+
+}  // namespace beryl::account

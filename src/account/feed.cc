@@ -1,0 +1,202 @@
+#include "account/feed.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace beryl::account {
+namespace {
+
+// "CPU:0" of "job:worker/task:1/CPU:0".
+std::string_view BareName(std::string_view device) {
+  const size_t slash = device.rfind('/');
+  return slash == std::string_view::npos ? device : device.substr(slash + 1);
+}
+
+bool IsContainer(ChannelScope scope) {
+  return scope == ChannelScope::kBoard || scope == ChannelScope::kWall;
+}
+
+class Planner {
+ public:
+  Planner(const PowerTrace& power, const OpTrace& ops, const AccountOptions& options)
+      : power_(power), ops_(ops), options_(options), used_(ops.devices.size(), false) {
+    for (const Op& op : ops.ops) used_[op.device] = true;
+  }
+
+  Result<FeedPlan> Run() {
+    for (const auto& [channel, targets] : options_.feeds) {
+      if (Find(channel) < 0) return Unknown("--feed", channel);
+    }
+    for (const auto& [channel, watts] : options_.idle_power) {
+      if (channel != "all" && Find(channel) < 0) return Unknown("--idle-power", channel);
+    }
+    FeedPlan plan;
+    for (const PowerChannel& channel : power_.channels) {
+      auto feed = FeedOf(channel);
+      if (!feed) return feed.error();
+      plan.channels.push_back(std::move(*feed));
+    }
+    AddNotes(plan);
+    return plan;
+  }
+
+ private:
+  Error Unknown(const char* option, const std::string& channel) const {
+    std::vector<std::string> names;
+    for (const PowerChannel& known : power_.channels) names.push_back(known.name);
+    return MisuseError(fmt::format("{}: the power trace has no channel '{}'; it has {}", option,
+                                   channel, fmt::join(names, ", ")));
+  }
+
+  int Find(const std::string& name) const {
+    for (size_t i = 0; i < power_.channels.size(); ++i) {
+      if (power_.channels[i].name == name) return static_cast<int>(i);
+    }
+    return -1;
+  }
+  int FindScope(ChannelScope scope) const {
+    for (size_t i = 0; i < power_.channels.size(); ++i) {
+      if (power_.channels[i].scope == scope) return static_cast<int>(i);
+    }
+    return -1;
+  }
+
+  std::vector<uint16_t> DevicesWhere(auto&& wanted) const {
+    std::vector<uint16_t> devices;
+    for (size_t i = 0; i < ops_.devices.size(); ++i) {
+      if (used_[i] && wanted(std::string_view(ops_.devices[i]))) {
+        devices.push_back(static_cast<uint16_t>(i));
+      }
+    }
+    return devices;
+  }
+  std::string Names(const std::vector<uint16_t>& devices) const {
+    std::vector<std::string> names;
+    for (const uint16_t device : devices) names.push_back(ops_.devices[device]);
+    return fmt::format("{}", fmt::join(names, ", "));
+  }
+
+  int Container(ChannelScope scope) const {
+    const int board = FindScope(ChannelScope::kBoard);
+    const int wall = FindScope(ChannelScope::kWall);
+    switch (scope) {
+      case ChannelScope::kPackage:
+      case ChannelScope::kDram:
+        return board >= 0 ? board : wall;
+      case ChannelScope::kGpu:
+      case ChannelScope::kBoard:
+      case ChannelScope::kOther:
+        return wall;
+      case ChannelScope::kCore:
+        return FindScope(ChannelScope::kPackage);
+      case ChannelScope::kWall:
+        break;
+    }
+    return -1;
+  }
+
+  // Whether the trace names several CPU devices and each of them has a channel of its own.
+  bool CpusMatchOneToOne() const {
+    const auto cpus = DevicesWhere([](std::string_view name) { return name.starts_with("CPU:"); });
+    return cpus.size() > 1 && std::all_of(cpus.begin(), cpus.end(), [&](uint16_t device) {
+             return Find(ops_.devices[device]) >= 0;
+           });
+  }
+
+  Result<ChannelFeed> FeedOf(const PowerChannel& channel) const {
+    ChannelFeed feed;
+    feed.within = Container(channel.scope);
+    feed.container = IsContainer(channel.scope);
+    if (const auto given = options_.feeds.find(channel.name); given != options_.feeds.end()) {
+      return GivenFeed(std::move(feed), given->second);
+    }
+    if (feed.container) {
+      feed.words = "rest of the box: what is left after the channels it contains";
+      return feed;
+    }
+    if (channel.scope == ChannelScope::kCore && feed.within >= 0) {
+      feed.words = fmt::format("nothing: contained in {}, which is shared out",
+                               power_.channels[static_cast<size_t>(feed.within)].name);
+      return feed;
+    }
+    const bool host =
+        channel.scope == ChannelScope::kPackage || channel.scope == ChannelScope::kDram;
+    const std::string number = channel.name.substr(channel.name.find(':') + 1);
+    if (host && CpusMatchOneToOne() && Find("CPU:" + number) >= 0) {
+      feed.devices = DevicesWhere([&](std::string_view name) { return name == "CPU:" + number; });
+    } else if (host) {
+      feed.devices = DevicesWhere([](std::string_view name) { return name.starts_with("CPU:"); });
+    } else {
+      feed.devices = DevicesWhere([&](std::string_view name) { return name == channel.name; });
+    }
+    feed.words =
+        feed.devices.empty()
+            ? std::string("no operation: the operation trace has none on this device")
+            : fmt::format("operations on {}{}", Names(feed.devices), host ? " (the host)" : "");
+    return feed;
+  }
+
+  Result<ChannelFeed> GivenFeed(ChannelFeed feed, const std::vector<std::string>& targets) const {
+    for (const std::string& target : targets) {
+      if (target == "none") continue;
+      const auto devices =
+          DevicesWhere([&](std::string_view name) { return target == "all" || name == target; });
+      if (devices.empty()) {
+        return MisuseError(
+            fmt::format("--feed: no operation ran on '{}'; the operation trace has {}", target,
+                        Names(DevicesWhere([](auto) { return true; }))));
+      }
+      feed.devices.insert(feed.devices.end(), devices.begin(), devices.end());
+    }
+    std::sort(feed.devices.begin(), feed.devices.end());
+    feed.devices.erase(std::unique(feed.devices.begin(), feed.devices.end()), feed.devices.end());
+    feed.words = feed.devices.empty()
+                     ? "nothing, as asked"
+                     : fmt::format("operations on {}, as asked", Names(feed.devices));
+    return feed;
+  }
+
+  void AddNotes(FeedPlan& plan) const {
+    std::set<uint16_t> fed;
+    for (size_t i = 0; i < plan.channels.size(); ++i) {
+      const ChannelFeed& feed = plan.channels[i];
+      const PowerChannel& channel = power_.channels[i];
+      fed.insert(feed.devices.begin(), feed.devices.end());
+      if (feed.devices.empty() && !feed.container && channel.scope != ChannelScope::kCore) {
+        plan.notes.push_back(fmt::format(
+            "{} has power and no operations: its energy is unattributed", channel.name));
+      }
+    }
+    for (const uint16_t device : DevicesWhere([](auto) { return true; })) {
+      if (fed.contains(device)) continue;
+      const std::string& name = ops_.devices[device];
+      std::string note =
+          fmt::format("{} has operations and no power: their energy is unknown", name);
+      for (const PowerChannel& channel : power_.channels) {
+        if (channel.name == BareName(name) || IsContainer(channel.scope)) {
+          note +=
+              fmt::format(" (--feed {}={} would give them {}'s)", channel.name, name, channel.name);
+          break;
+        }
+      }
+      plan.notes.push_back(std::move(note));
+    }
+  }
+
+  const PowerTrace& power_;
+  const OpTrace& ops_;
+  const AccountOptions& options_;
+  std::vector<bool> used_;
+};
+
+}  // namespace
+
+Result<FeedPlan> PlanFeeds(const PowerTrace& power, const OpTrace& ops,
+                           const AccountOptions& options) {
+  return Planner(power, ops, options).Run();
+}
+
+}  // namespace beryl::account

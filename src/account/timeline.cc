@@ -1,0 +1,98 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "account/account.h"
+#include "account/clock.h"
+#include "account/power_curve.h"
+
+namespace beryl::account {
+namespace {
+
+// Adds each operation's time to the slices it runs in.
+void AddActivity(const OpTrace& ops, Nanos offset, Timeline& timeline, size_t slices) {
+  for (auto& phase : timeline.activity) phase.assign(slices, 0);
+  const double slice_ns =
+      static_cast<double>(timeline.duration.value) / static_cast<double>(slices);
+  auto position = [&](Nanos time) {
+    return static_cast<double>((time + offset - timeline.start).value) / slice_ns;
+  };
+  for (const Op& op : ops.ops) {
+    auto& phase = timeline.activity[static_cast<size_t>(ops.kinds[op.kind].phase)];
+    const double from = std::clamp(position(op.start), 0.0, static_cast<double>(slices));
+    const double to = std::clamp(position(op.end), 0.0, static_cast<double>(slices));
+    for (auto slice = static_cast<size_t>(from); slice < slices && static_cast<double>(slice) < to;
+         ++slice) {
+      phase[slice] +=
+          std::min(to, static_cast<double>(slice + 1)) - std::max(from, static_cast<double>(slice));
+    }
+  }
+  for (size_t slice = 0; slice < slices; ++slice) {
+    double sum = 0;
+    for (const auto& phase : timeline.activity) sum += phase[slice];
+    if (sum <= 0) continue;
+    for (auto& phase : timeline.activity) phase[slice] /= sum;
+  }
+}
+
+Timeline::Channel Slice(const PowerChannel& channel, Policy policy, const Timeline& timeline,
+                        size_t slices) {
+  const PowerCurve curve = MakeCurve(channel, policy);
+  Timeline::Channel result;
+  result.name = channel.name;
+  CurveCursor cursor(curve, timeline.start);
+  size_t piece = 0;
+  for (size_t slice = 0; slice < slices; ++slice) {
+    const Nanos from{timeline.start.value + timeline.duration.value / static_cast<int64_t>(slices) *
+                                                static_cast<int64_t>(slice)};
+    const Nanos to{timeline.start.value + timeline.duration.value / static_cast<int64_t>(slices) *
+                                              static_cast<int64_t>(slice + 1)};
+    const auto part = cursor.Advance(to);
+    constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+    result.mean_w.push_back(
+        part.known_ns > 0 ? part.energy_j / (static_cast<double>(part.known_ns) * 1e-9) : kUnknown);
+    double low = kUnknown;
+    double high = kUnknown;
+    while (piece < curve.start_w.size() && curve.times[piece + 1] <= from) ++piece;
+    for (size_t i = piece; i < curve.start_w.size() && curve.times[i] < to; ++i) {
+      if (std::isnan(curve.start_w[i])) continue;
+      low = std::fmin(low, std::min(curve.start_w[i], curve.end_w[i]));
+      high = std::fmax(high, std::max(curve.start_w[i], curve.end_w[i]));
+    }
+    result.min_w.push_back(low);
+    result.max_w.push_back(high);
+  }
+  return result;
+}
+
+}  // namespace
+
+Timeline MakeTimeline(const PowerTrace& power, const OpTrace& ops, const AccountOptions& options,
+                      Nanos clock_offset, size_t slices) {
+  Timeline timeline;
+  Span span = SpanOf(power);
+  const Span run = SpanOf(ops);
+  if (!run.empty) {
+    // The run with a little of what was before and after it; the rest of a long power trace is not
+    // of interest.
+    const Nanos margin{(run.end - run.start).value / 20};
+    const Nanos start = std::max(span.start, run.start + clock_offset - margin);
+    const Nanos end = std::min(span.end, run.end + clock_offset + margin);
+    if (start < end) span = {start, end, false};
+  }
+  timeline.start = span.start;
+  timeline.duration =
+      Nanos{std::max<int64_t>((span.end - span.start).value, static_cast<int64_t>(slices))};
+  for (const PowerChannel& channel : power.channels) {
+    timeline.channels.push_back(Slice(channel, options.policy, timeline, slices));
+  }
+  for (RunStep step : ops.steps) {
+    step.start = step.start + clock_offset;
+    step.end = step.end + clock_offset;
+    timeline.steps.push_back(std::move(step));
+  }
+  AddActivity(ops, clock_offset, timeline, slices);
+  return timeline;
+}
+
+}  // namespace beryl::account

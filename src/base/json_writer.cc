@@ -1,0 +1,73 @@
+#include "base/json_writer.h"
+
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace beryl {
+
+JsonWriter& JsonWriter::Open(char open, char close) {
+  Separate();
+  text_ += open;
+  levels_.push_back({close});
+  return *this;
+}
+
+JsonWriter& JsonWriter::End() {
+  const Level level = levels_.back();
+  levels_.pop_back();
+  if (!level.empty) NewLine();
+  text_ += level.close;
+  return *this;
+}
+
+JsonWriter& JsonWriter::Key(std::string_view name) {
+  Value(name);
+  text_ += indent_ > 0 ? ": " : ":";
+  after_key_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::Value(std::string_view text) {
+  Separate();
+  text_ += '"';
+  // Escaping comes after making it valid: names may hold any bytes.
+  const std::string clean = Printable(text);
+  for (const char c : clean) {
+    if (c == '"' || c == '\\') text_ += '\\';
+    text_ += c;
+  }
+  text_ += '"';
+  return *this;
+}
+
+JsonWriter& JsonWriter::Value(double number) {
+  return Raw(std::isfinite(number) ? fmt::format("{}", number) : "null");
+}
+
+JsonWriter& JsonWriter::Value(bool truth) { return Raw(truth ? "true" : "false"); }
+
+JsonWriter& JsonWriter::Raw(std::string_view text) {
+  Separate();
+  text_ += text;
+  return *this;
+}
+
+void JsonWriter::Separate() {
+  if (std::exchange(after_key_, false) || levels_.empty()) return;
+  if (!std::exchange(levels_.back().empty, false)) text_ += ',';
+  NewLine();
+}
+
+void JsonWriter::NewLine() {
+  if (indent_ == 0) return;
+  text_ += '\n';
+  text_.append(levels_.size() * static_cast<size_t>(indent_), ' ');
+}
+
+std::string JsonWriter::Take() { return std::exchange(text_, {}); }
+
+}  // namespace beryl

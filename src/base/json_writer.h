@@ -1,0 +1,57 @@
+// JSON out. Commas, quotes and escapes are kept right here; numbers are written so that reading
+// them back gives the same double; a number that is not finite is written as null, because nothing
+// is known then.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace beryl {
+
+class JsonWriter {
+ public:
+  // `indent` 0 writes everything on one line.
+  explicit JsonWriter(int indent = 0) : indent_(indent) {}
+
+  JsonWriter& BeginObject() { return Open('{', '}'); }
+  JsonWriter& BeginArray() { return Open('[', ']'); }
+  JsonWriter& End();  // of the innermost object or array
+  JsonWriter& Key(std::string_view name);
+
+  JsonWriter& Value(std::string_view text);
+  JsonWriter& Value(const char* text) { return Value(std::string_view(text)); }
+  JsonWriter& Value(double number);
+  JsonWriter& Value(bool truth);
+  JsonWriter& Value(std::integral auto number) { return Raw(std::to_string(number)); }
+  template <typename T>
+  JsonWriter& Value(const std::optional<T>& value) {
+    return value ? Value(*value) : Raw("null");
+  }
+  template <typename T>
+  JsonWriter& Member(std::string_view name, const T& value) {
+    return Key(name).Value(value);
+  }
+
+  std::string Take();
+
+ private:
+  JsonWriter& Open(char open, char close);
+  JsonWriter& Raw(std::string_view text);
+  void Separate();
+  void NewLine();
+
+  struct Level {
+    char close;
+    bool empty = true;
+  };
+  int indent_;
+  bool after_key_ = false;
+  std::vector<Level> levels_;
+  std::string text_;
+};
+
+}  // namespace beryl

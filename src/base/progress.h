@@ -1,0 +1,30 @@
+// A line on standard error that shows how far long work has come; nothing unless that is a
+// terminal.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace beryl {
+
+class Progress {
+ public:
+  // `total` 0: not known. `enabled`: whether standard error is a terminal, decided by the CLI.
+  Progress(std::string what, uint64_t total, bool enabled);
+  ~Progress();  // clears the line
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // Cheap: draws ten times a second at the most, and not in the first tenth.
+  void Update(uint64_t done);
+
+ private:
+  std::string what_;
+  uint64_t total_;
+  bool enabled_;
+  bool drawn_ = false;
+  std::chrono::steady_clock::time_point next_;
+};
+
+}  // namespace beryl

@@ -1,0 +1,194 @@
+#include "base/text.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <ctime>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "base/json.h"
+
+namespace beryl {
+namespace {
+
+constexpr double kLargestNanos = 4e18;
+
+struct Prefix {
+  double factor;
+  const char* name;
+};
+
+std::string WithPrefix(double value, const char* unit) {
+  static constexpr std::array<Prefix, 7> kPrefixes = {
+      {{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}}};
+  if (value == 0) return fmt::format("0 {}", unit);
+  if (!std::isfinite(value)) return "?";
+  const double magnitude = std::fabs(value);
+  const Prefix* chosen = &kPrefixes.back();
+  for (const Prefix& prefix : kPrefixes) {
+    // 0.9995 would print as 1000 of the next smaller unit.
+    if (magnitude >= prefix.factor * 0.9995) {
+      chosen = &prefix;
+      break;
+    }
+  }
+  const double scaled = value / chosen->factor;
+  const double size = std::fabs(scaled);
+  const int digits = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+  return fmt::format("{:.{}f} {}{}", scaled, digits, chosen->name, unit);
+}
+
+}  // namespace
+
+std::optional<Nanos> ParseMicros(std::string_view text) {
+  const char* p = text.data();
+  const char* end = p + text.size();
+  const bool negative = p != end && *p == '-';
+  if (negative) ++p;
+  if (p == end) return std::nullopt;
+  uint64_t whole = 0;
+  const char* start = p;
+  for (; p != end && *p >= '0' && *p <= '9'; ++p)
+    whole = whole * 10 + static_cast<uint64_t>(*p - '0');
+  // Sixteen digits are 317 years; more would not fit either.
+  if (p == start || p - start > 16) return std::nullopt;
+  uint64_t nanos = whole * 1000;
+  if (p != end && *p == '.') {
+    ++p;
+    uint64_t unit = 100;
+    for (; p != end && *p >= '0' && *p <= '9'; ++p, unit /= 10) {
+      nanos += unit * static_cast<uint64_t>(*p - '0');
+    }
+  }
+  if (p != end) {
+    const auto number = ParseNumber(text);
+    if (!number || std::fabs(*number * 1e3) > kLargestNanos) return std::nullopt;
+    return Nanos{std::llround(*number * 1e3)};
+  }
+  if (nanos > static_cast<uint64_t>(kLargestNanos)) return std::nullopt;
+  const auto value = static_cast<int64_t>(nanos);
+  return Nanos{negative ? -value : value};
+}
+
+std::optional<double> ParseNumber(std::string_view text) {
+  text = Trim(text);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::string_view Trim(std::string_view text) {
+  const size_t start = text.find_first_not_of(" \t\r\n");
+  if (start == std::string_view::npos) return {};
+  return text.substr(start, text.find_last_not_of(" \t\r\n") - start + 1);
+}
+
+std::vector<std::string_view> Split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const size_t at = text.find(separator);
+    parts.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+bool ContainsWord(std::string_view text, std::string_view lower_case_word) {
+  auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  auto letter = [&](char c) { return lower(c) >= 'a' && lower(c) <= 'z'; };
+  for (size_t at = 0; at + lower_case_word.size() <= text.size(); ++at) {
+    const std::string_view here = text.substr(at, lower_case_word.size());
+    if (!std::equal(here.begin(), here.end(), lower_case_word.begin(),
+                    [&](char a, char b) { return lower(a) == b; })) {
+      continue;
+    }
+    const size_t after = at + lower_case_word.size();
+    if ((at == 0 || !letter(text[at - 1])) && (after == text.size() || !letter(text[after]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::optional<NumberedName> SplitNumber(std::string_view name) {
+  size_t start = name.size();
+  while (start > 0 && name[start - 1] >= '0' && name[start - 1] <= '9') --start;
+  if (start == name.size() || name.size() - start > 9) return std::nullopt;
+  NumberedName result{name.substr(0, start), 0};
+  std::from_chars(name.data() + start, name.data() + name.size(), result.number);
+  return result;
+}
+
+std::string FormatJoules(double joules) { return WithPrefix(joules, "J"); }
+std::string FormatWatts(double watts) { return WithPrefix(watts, "W"); }
+std::string FormatSeconds(double seconds) { return WithPrefix(seconds, "s"); }
+
+std::string FormatPercent(double share) {
+  if (!std::isfinite(share)) return "?";
+  const double percent = share * 100;
+  if (percent != 0 && std::fabs(percent) < 0.05) return percent > 0 ? "<0.1%" : ">-0.1%";
+  return fmt::format("{:.1f}%", percent);
+}
+
+std::string FormatCount(uint64_t count) {
+  std::string digits = std::to_string(count);
+  for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
+  return digits;
+}
+
+std::string FormatTime(Nanos time) {
+  constexpr int64_t kYear2000 = 946684800;
+  constexpr int64_t kYear2100 = 4102444800;
+  const int64_t seconds = time.value / 1'000'000'000;
+  const int64_t nanos = time.value % 1'000'000'000;
+  if (seconds < kYear2000 || seconds > kYear2100) return fmt::format("{:.6f} s", time.seconds());
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}.{:06d} UTC",
+                     fmt::gmtime(static_cast<std::time_t>(seconds)), nanos / 1000);
+}
+
+size_t DisplayWidth(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+std::string Ellipsize(std::string_view text, size_t width) {
+  const size_t columns = DisplayWidth(text);
+  if (columns <= width) return std::string(text);
+  if (width == 0) return "";
+  const size_t head = (width - 1) / 2;
+  const size_t tail = width - 1 - head;
+  std::string result;
+  size_t column = 0;
+  bool cut = false;
+  for (size_t at = 0; at < text.size();) {
+    size_t next = at + 1;
+    while (next < text.size() && (static_cast<unsigned char>(text[next]) & 0xC0) == 0x80) ++next;
+    if (column < head || column >= columns - tail) {
+      result.append(text.substr(at, next - at));
+    } else if (!cut) {
+      result += "…";
+      cut = true;
+    }
+    ++column;
+    at = next;
+  }
+  return result;
+}
+
+std::string Printable(std::string_view text) {
+  std::string result(text);
+  size_t first = 0;
+  json::Sanitize(result.data(), result.size(), first);
+  std::replace(result.begin(), result.end(), '\x7f', ' ');
+  return result;
+}
+
+}  // namespace beryl

@@ -1,0 +1,29 @@
+// The command line: one file a subcommand. No number is computed here; commands call the rooms in
+// order.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace beryl::cli {
+
+enum ExitCode { kSuccess = 0, kFailure = 1, kMisuse = 2 };
+
+// Runs the program; returns its exit code. stdout is data only, everything said goes to stderr.
+int Run(int argc, char** argv);
+
+// Each adds its subcommand to `app`. When the subcommand is chosen, `exit_code` is set.
+void AddAccountCommand(CLI::App& app, int& exit_code);
+void AddDemoCommand(CLI::App& app, int& exit_code);
+void AddCompletionCommand(CLI::App& app, int& exit_code);
+
+// Prints the error to stderr and returns the exit code for it.
+int Fail(const Error& error);
+
+}  // namespace beryl::cli

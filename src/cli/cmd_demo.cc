@@ -1,0 +1,76 @@
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "cli/cli.h"
+#include "cli/embedded.h"
+#include "cli/pipeline.h"
+#include "cli/terminal.h"
+#include "views/views.h"
+
+namespace beryl::cli {
+namespace {
+
+constexpr const char* kFooter =
+    R"(The run is synthetic: generated, not measured. It is three training steps of a 12-layer BERT on
+one GPU, with a power reading every 4 ms, and is built into the program.
+
+EXAMPLES
+  beryl demo
+  beryl demo -o /tmp/demo.html)";
+
+int RunDemo(const std::string& page_path) {
+  auto output = OutputFile::Open(page_path);
+  if (!output) return Fail(output.error());
+  PipelineOptions options;
+  options.timeline = true;
+  RunInput run;
+  auto power_source = ByteSource::FromMemory(embedded::kDemoPower, "demo_power.csv");
+  auto power = sources::ReadPowerFile(power_source, options.power);
+  if (!power) return Fail(power.error());
+  run.power = std::move(*power);
+  auto ops_source = ByteSource::FromMemory(embedded::kDemoOps, "demo_ops.json");
+  if (auto ok = importers::Import(ops_source, options.import, run.ops); !ok)
+    return Fail(ok.error());
+  RunContext context;
+  context.ops_files = {"a BERT training run"};
+  context.power_file = "demo_power.csv";
+  context.label = "synthetic";
+  auto report = MakeReport(run, options, std::move(context));
+  if (!report) return Fail(report.error());
+
+  views::ViewOptions view;
+  view.width = TerminalWidth(true);
+  view.color = WantColor("auto", true);
+  auto screen = OutputFile::Open("-");
+  if (!screen) return Fail(screen.error());
+  if (auto ok = screen->Commit(views::Write(*report, views::Format::kTable, view)); !ok) {
+    return Fail(ok.error());
+  }
+  if (auto ok = output->Commit(views::Write(*report, views::Format::kHtml, view)); !ok) {
+    return Fail(ok.error());
+  }
+  fmt::print(
+      stderr,
+      "\nwrote {}: open it in a browser to click through the tree.\n"
+      "Next, your own run: beryl account --ops TRACE --power POWER (see beryl account --help)\n",
+      page_path);
+  return kSuccess;
+}
+
+}  // namespace
+
+void AddDemoCommand(CLI::App& app, int& exit_code) {
+  auto page = std::make_shared<std::string>("report.html");
+  CLI::App* command =
+      app.add_subcommand("demo", "Account a small BERT training run that comes with the program");
+  command->footer(kFooter);
+  command->add_option("-o,--output", *page, "Where to write the page")
+      ->type_name("FILE")
+      ->capture_default_str();
+  command->callback([page, &exit_code] { exit_code = RunDemo(*page); });
+}
+
+}  // namespace beryl::cli

@@ -1,0 +1,115 @@
+// What the formats that are written as Chrome trace events have in common: times that may be
+// written in odd ways, counted findings, and names interned by several workers at once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/event_stream.h"
+#include "base/json.h"
+#include "base/string_table.h"
+#include "base/text.h"
+#include "types/op_trace.h"
+
+namespace beryl::importers {
+
+// Findings of one batch. Reasons are string literals, so a pointer is enough to tell them apart.
+class FindingCounter {
+ public:
+  void Count(Finding::Kind kind, const char* reason, uint64_t offset) {
+    for (Entry& entry : entries_) {
+      if (entry.reason == reason) {
+        ++entry.count;
+        return;
+      }
+    }
+    entries_.push_back({kind, reason, 1, offset});
+  }
+  void AddTo(ImportReport& report) const {
+    for (const Entry& entry : entries_) {
+      report.Count(entry.kind, entry.reason, entry.first_offset, entry.count);
+    }
+  }
+
+ private:
+  struct Entry {
+    Finding::Kind kind;
+    const char* reason;
+    uint64_t count;
+    uint64_t first_offset;
+  };
+  std::vector<Entry> entries_;
+};
+
+// The interval of an event, read from `ts` and `dur`.
+class EventTimes {
+ public:
+  void SetStart(json::Value value) { Set(value, start_, start_state_); }
+  void SetDuration(json::Value value) { Set(value, duration_, duration_state_); }
+
+  // The interval, or nothing and a finding that says why not.
+  struct Interval {
+    Nanos start;
+    Nanos end;
+  };
+  std::optional<Interval> Get(uint64_t offset, FindingCounter& findings) const;
+
+ private:
+  enum class State : uint8_t { kMissing, kNumber, kString, kBad };
+
+  static void Set(json::Value value, Nanos& time, State& state) {
+    std::string_view token = value.Token();
+    state = State::kNumber;
+    if (!token.empty() && token.front() == '"') {
+      token = token.substr(1, token.size() - 2);
+      state = State::kString;
+    }
+    const auto parsed = ParseMicros(token);
+    if (parsed) {
+      time = *parsed;
+    } else {
+      state = State::kBad;
+    }
+  }
+
+  Nanos start_;
+  Nanos duration_;
+  State start_state_ = State::kMissing;
+  State duration_state_ = State::kMissing;
+};
+
+// Strings as one worker sees them. Numbers are the worker's own; each batch brings along the texts
+// that are new in it, so that the receiver can follow without touching the worker's table.
+class WorkerStrings {
+ public:
+  StringId Intern(std::string_view text) { return table_.Intern(text); }
+  std::string_view Text(StringId id) const { return table_.Text(id); }
+  // The texts with the numbers from the end of the last call on.
+  std::vector<std::string_view> TakeNew();
+
+ private:
+  StringTable table_;
+  size_t published_ = 0;
+};
+
+// The receiver's side: from a worker's numbers to the trace's.
+class StringRemap {
+ public:
+  void Add(const std::vector<std::string_view>& texts, StringTable& table) {
+    for (const std::string_view text : texts) ids_.push_back(table.Intern(text));
+  }
+  StringId operator[](StringId worker_id) const { return ids_[worker_id]; }
+
+ private:
+  std::vector<StringId> ids_;
+};
+
+// Books what the stream itself has to say.
+void ReportStreamEnd(const EventStreamEnd& end, ImportReport& report);
+
+// Whether `text` looks like the beginning of a JSON trace at all.
+bool LooksLikeEvents(std::string_view text);
+
+}  // namespace beryl::importers

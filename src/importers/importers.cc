@@ -1,0 +1,97 @@
+#include "importers/importers.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "importers/importer.h"
+
+namespace beryl::importers {
+namespace {
+
+constexpr size_t kSniffBytes = size_t{256} << 10;
+
+// The table of formats.
+const std::array<std::unique_ptr<Importer>, 2>& Importers() {
+  static const std::array<std::unique_ptr<Importer>, 2> kTable = {
+      MakePyTorchImporter(),
+      MakeTensorFlowImporter(),
+  };
+  return kTable;
+}
+
+std::string FormatNames() {
+  std::vector<std::string_view> names;
+  for (const auto& importer : Importers()) names.push_back(importer->Descriptor().name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Result<const Importer*> Choose(ByteSource& source, const std::string& format) {
+  if (format != "auto") {
+    for (const auto& importer : Importers()) {
+      if (importer->Descriptor().name == format) return importer.get();
+    }
+    return MisuseError(fmt::format("unknown format '{}'; known are: {}", format, FormatNames()));
+  }
+  auto first = source.Peek(kSniffBytes);
+  if (!first) return first.error();
+  if (first->find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    return InvalidError(
+        fmt::format("{}: empty at byte 0: expected '{{' or '[', the start of a trace in JSON{}",
+                    source.name(), source.damage().empty() ? "" : " (" + source.damage() + ")"));
+  }
+  const Importer* best = nullptr;
+  int best_score = 0;
+  for (const auto& importer : Importers()) {
+    const int score = importer->Sniff(*first);
+    if (score > best_score) {
+      best_score = score;
+      best = importer.get();
+    }
+  }
+  if (best != nullptr) return best;
+  return InvalidError(
+      fmt::format("{}: not a trace in a known format, judging by its first {} bytes. Known are: "
+                  "{}. If it is one of these, "
+                  "name it with --ops-format",
+                  source.name(), first->size(), FormatNames()));
+}
+
+}  // namespace
+
+std::vector<FormatDescriptor> Formats() {
+  std::vector<FormatDescriptor> formats;
+  for (const auto& importer : Importers()) formats.push_back(importer->Descriptor());
+  return formats;
+}
+
+Result<bool> Import(ByteSource& source, const ImportOptions& options, OpTrace& trace) {
+  auto importer = Choose(source, options.format);
+  if (!importer) return importer.error();
+  ImportReport report;
+  report.file = source.name();
+  report.format = (*importer)->Descriptor().name;
+  const size_t ops_before = trace.ops.size();
+  const size_t steps_before = trace.steps.size();
+  if (auto ok = (*importer)->Read(source, options, trace, report); !ok) return ok.error();
+  if (!source.damage().empty()) {
+    report.Count(Finding::Kind::kDropped, source.damage(), source.file_position());
+  }
+  report.operations = trace.ops.size() - ops_before;
+  if (trace.steps.size() == steps_before && report.operations > 0) {
+    RunStep step{fmt::format("file {}", trace.reports.size() + 1), trace.ops[ops_before].start,
+                 trace.ops[ops_before].end};
+    for (size_t i = ops_before; i < trace.ops.size(); ++i) {
+      step.start = std::min(step.start, trace.ops[i].start);
+      step.end = std::max(step.end, trace.ops[i].end);
+      trace.ops[i].step = static_cast<uint32_t>(steps_before);
+    }
+    trace.steps.push_back(std::move(step));
+  }
+  trace.reports.push_back(std::move(report));
+  return true;
+}
+
+}  // namespace beryl::importers

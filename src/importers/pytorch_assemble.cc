@@ -1,0 +1,400 @@
+// From single events to operations in their places: which module an operation ran in, which
+// operation launched a kernel, which forward operation a backward one belongs to.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "importers/pytorch_records.h"
+
+namespace beryl::importers {
+namespace {
+
+constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+
+// What is known of a host record after nesting.
+struct Place {
+  PathId scope = kRootPath;    // for the qualified name
+  PathId path = kRootPath;     // in the tree
+  uint32_t parent_op = kNone;  // the operation it was called from
+  Phase phase = Phase::kForward;
+  bool in_module = false;
+};
+
+struct OpKindHash {
+  size_t operator()(const OpKind& kind) const {
+    uint64_t hash = kind.path;
+    for (const uint64_t part : {uint64_t{kind.scope}, uint64_t{kind.op}, uint64_t{kind.type},
+                                uint64_t{kind.shapes}, static_cast<uint64_t>(kind.phase)}) {
+      hash = (hash ^ part) * 0x9E3779B97F4A7C15ULL;
+      hash ^= hash >> 32;
+    }
+    return hash;
+  }
+};
+
+class Assembler {
+ public:
+  Assembler(std::vector<KinetoRecord> records, OpTrace& trace, ImportReport& report)
+      : records_(std::move(records)), trace_(trace), report_(report), places_(records_.size()) {}
+
+  void Run() {
+    for (const KinetoRecord& record : records_) {
+      has_modules_ =
+          has_modules_ || record.category == KinetoCategory::kModule || record.hierarchy != 0;
+    }
+    const std::vector<uint32_t> order = HostOrder();
+    FindSteps();
+    // Forward operations first: a backward one takes its place from the forward one it belongs to,
+    // which may have run on a thread that comes later.
+    NestAll(order, /*backward=*/false);
+    NestAll(order, /*backward=*/true);
+    AddHostOperations(order);
+    AddDeviceOperations();
+  }
+
+ private:
+  // An open interval of the thread that is being walked.
+  struct Open {
+    Nanos end;
+    uint32_t op = kNone;  // the record, if it is an operation
+    PathId scope = kRootPath;
+    PathId path = kRootPath;
+    Phase phase = Phase::kForward;
+    bool in_module = false;
+  };
+
+  // A sequence number and a thread.
+  using ForwardKey = std::pair<int64_t, StringId>;
+  static constexpr StringId kAnyThread = std::numeric_limits<StringId>::max();
+
+  static bool IsHostOp(KinetoCategory category) {
+    return category == KinetoCategory::kCpuOp || category == KinetoCategory::kRuntime;
+  }
+  static bool IsScope(KinetoCategory category) {
+    return category == KinetoCategory::kModule || category == KinetoCategory::kAnnotation;
+  }
+
+  // Host records by thread and time, outer before inner.
+  std::vector<uint32_t> HostOrder() const {
+    std::vector<uint32_t> order;
+    for (uint32_t i = 0; i < records_.size(); ++i) {
+      if (IsHostOp(records_[i].category) || IsScope(records_[i].category)) order.push_back(i);
+    }
+    auto rank = [](KinetoCategory category) {
+      if (category == KinetoCategory::kAnnotation) return 0;
+      if (category == KinetoCategory::kModule) return 1;
+      return category == KinetoCategory::kCpuOp ? 2 : 3;
+    };
+    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+      const KinetoRecord& x = records_[a];
+      const KinetoRecord& y = records_[b];
+      if (x.thread != y.thread) return x.thread < y.thread;
+      if (x.start != y.start) return x.start < y.start;
+      if (x.end != y.end) return x.end > y.end;
+      if (rank(x.category) != rank(y.category)) return rank(x.category) < rank(y.category);
+      // Old versions write whole microseconds, and events in the order they ended; ids go by start.
+      if (x.external_id != y.external_id && x.category == y.category) {
+        return x.external_id < y.external_id;
+      }
+      return a < b;
+    });
+    return order;
+  }
+
+  void FindSteps() {
+    first_step_ = trace_.steps.size();
+    for (const KinetoRecord& record : records_) {
+      if (record.category != KinetoCategory::kStep) continue;
+      trace_.steps.push_back(
+          {std::string(trace_.strings.Text(record.name)), record.start, record.end});
+    }
+    std::sort(trace_.steps.begin() + static_cast<std::ptrdiff_t>(first_step_), trace_.steps.end(),
+              [](const RunStep& a, const RunStep& b) { return a.start < b.start; });
+  }
+
+  uint32_t StepAt(Nanos time) const {
+    const auto first = trace_.steps.begin() + static_cast<std::ptrdiff_t>(first_step_);
+    auto after = std::upper_bound(first, trace_.steps.end(), time,
+                                  [](Nanos t, const RunStep& step) { return t < step.start; });
+    if (after == first || time >= (after - 1)->end) return kNoStep;
+    return static_cast<uint32_t>(after - 1 - trace_.steps.begin());
+  }
+
+  // Walks every thread with a stack. On the first turn every operation gets the place its own
+  // thread shows; on the second, backward operations move to the module of their forward operation.
+  void NestAll(const std::vector<uint32_t>& order, bool backward) {
+    std::vector<Open> stack;
+    StringId thread = 0;
+    bool first = true;
+    for (const uint32_t index : order) {
+      const KinetoRecord& record = records_[index];
+      if (first || record.thread != thread) stack.clear();
+      first = false;
+      thread = record.thread;
+      while (!stack.empty() && stack.back().end <= record.start) stack.pop_back();
+      const Open outside{record.end, kNone, kRootPath, OutsidePath(), Phase::kForward, false};
+      const Open& around = stack.empty() ? outside : stack.back();
+      Open open = around;
+      open.end = record.end;
+      if (IsScope(record.category)) {
+        EnterScope(record, open);
+      } else {
+        EnterOperation(index, around.op, backward, open);
+      }
+      stack.push_back(open);
+    }
+  }
+
+  // Where operations that no module claims are collected, in a trace that has modules.
+  PathId OutsidePath() {
+    if (!has_modules_) return kRootPath;
+    if (outside_ == kRootPath) {
+      outside_ = trace_.paths.Intern(kRootPath, trace_.strings.Intern("(outside every module)"),
+                                     PathKind::kOutside);
+    }
+    return outside_;
+  }
+
+  void EnterScope(const KinetoRecord& record, Open& open) {
+    open.op = kNone;
+    const std::string_view name = trace_.strings.Text(record.name);
+    if (record.category == KinetoCategory::kModule) {
+      const auto numbered = SplitNumber(name);
+      std::string_view type = numbered ? numbered->stem : name;
+      if (type.ends_with('_')) type.remove_suffix(1);
+      const StringId type_id = trace_.strings.Intern(type);
+      const auto known = place_of_module_.find(record.name);
+      if (!open.in_module && known != place_of_module_.end()) {
+        // A module that is run again without its surroundings, as checkpointing does in the
+        // backward phase.
+        open.path = known->second.path;
+        open.scope = known->second.scope;
+      } else {
+        // The outermost module leaves "outside every module" behind.
+        const PathId above = open.in_module ? open.path : kRootPath;
+        open.path = trace_.paths.Intern(above, record.name, PathKind::kModule, type_id);
+        open.scope = trace_.paths.Intern(open.scope, record.name, PathKind::kModule, type_id);
+        place_of_module_.try_emplace(record.name, Place{open.scope, open.path, kNone});
+      }
+      open.in_module = true;
+      return;
+    }
+    open.path = trace_.paths.Intern(open.path, record.name, PathKind::kAnnotation);
+    if (!has_modules_) open.scope = open.path;
+    if (ContainsWord(name, "optimizer")) open.phase = Phase::kOptimizer;
+    if (ContainsWord(name, "backward")) open.phase = Phase::kBackward;
+  }
+
+  void EnterOperation(uint32_t index, uint32_t caller, bool second_turn, Open& open) {
+    const KinetoRecord& record = records_[index];
+    Place& place = places_[index];
+    const std::string_view name = trace_.strings.Text(record.name);
+    const bool starts_backward =
+        record.backward || name.starts_with("autograd::engine::evaluate_function");
+    if (starts_backward) open.phase = Phase::kBackward;
+    // In the backward phase the hierarchy is left over from some forward operation.
+    if (record.hierarchy != 0 && !open.in_module && open.phase != Phase::kBackward) {
+      EnterHierarchy(record.hierarchy, open);
+    }
+    if (second_turn && starts_backward && !open.in_module && caller == kNone) {
+      if (const uint32_t forward = ForwardOf(record); forward != kNone) {
+        MoveTo(places_[forward], open);
+      }
+    }
+    open.path = trace_.paths.Intern(open.path, record.name, PathKind::kOperation);
+    open.op = index;
+    place.scope = open.scope;
+    place.path = open.path;
+    place.parent_op = caller;
+    place.phase = open.phase;
+    place.in_module = open.in_module;
+    if (!second_turn && record.sequence != kNoNumber && open.phase != Phase::kBackward) {
+      RememberForward({record.sequence, record.thread}, index);
+      RememberForward({record.sequence, kAnyThread}, index);
+    }
+  }
+
+  // The last operation with a number, by start, is the one that made the backward node.
+  void RememberForward(const ForwardKey& key, uint32_t index) {
+    auto [entry, is_new] = forwards_.try_emplace(key, index);
+    if (!is_new && records_[entry->second].start <= records_[index].start) entry->second = index;
+  }
+
+  // Numbers are counted by each forward thread on its own. On a CPU backward runs on the thread of
+  // its forward pass, so that thread's operation is meant if it has one with the number.
+  uint32_t ForwardOf(const KinetoRecord& record) const {
+    if (record.sequence == kNoNumber) return kNone;
+    auto forward = forwards_.find({record.sequence, record.thread});
+    if (forward == forwards_.end()) forward = forwards_.find({record.sequence, kAnyThread});
+    return forward == forwards_.end() ? kNone : forward->second;
+  }
+
+  void MoveTo(const Place& forward, Open& open) const {
+    if (has_modules_ && !forward.in_module) return;
+    open.scope = forward.scope;
+    open.path = forward.scope;
+    open.in_module = forward.in_module;
+  }
+
+  // `top(Net)::forward.layer1(Sequential)::forward.0(Block)::forward`, as TorchScript writes it.
+  void EnterHierarchy(StringId hierarchy, Open& open) {
+    const std::string text(trace_.strings.Text(hierarchy));
+    PathId path = kRootPath;
+    size_t at = 0;
+    while (at < text.size()) {
+      size_t end = at;
+      int depth = 0;
+      for (; end < text.size() && (depth > 0 || text[end] != '.'); ++end) {
+        if (text[end] == '(') ++depth;
+        if (text[end] == ')') --depth;
+      }
+      std::string_view part = std::string_view(text).substr(at, end - at);
+      at = end + 1;
+      part = part.substr(0, part.find("::"));
+      const size_t bracket = part.find('(');
+      std::string_view name = part.substr(0, bracket);
+      std::string_view type;
+      if (bracket != std::string_view::npos) {
+        type = part.substr(bracket + 1);
+        if (type.ends_with(')')) type.remove_suffix(1);
+      }
+      if (name == "TOP" || name == "top") name = type;
+      if (name == "SELF" || name.empty()) continue;
+      path = trace_.paths.Intern(path, trace_.strings.Intern(name), PathKind::kModule,
+                                 trace_.strings.Intern(type));
+    }
+    if (path == kRootPath) return;
+    open.path = open.scope = path;
+    open.in_module = true;
+  }
+
+  uint32_t KindOf(const OpKind& kind) {
+    auto [place, is_new] = kinds_.try_emplace(kind, static_cast<uint32_t>(trace_.kinds.size()));
+    if (is_new) trace_.kinds.push_back(kind);
+    return place->second;
+  }
+
+  uint16_t DeviceNumber(const std::string& name) {
+    auto& devices = trace_.devices;
+    auto place = std::find(devices.begin(), devices.end(), name);
+    if (place == devices.end()) place = devices.insert(devices.end(), name);
+    return static_cast<uint16_t>(place - devices.begin());
+  }
+
+  void AddHostOperations(const std::vector<uint32_t>& order) {
+    std::unordered_map<StringId, uint32_t> lanes;
+    uint16_t cpu = 0;
+    bool have_cpu = false;
+    for (const uint32_t index : order) {
+      const KinetoRecord& record = records_[index];
+      if (!IsHostOp(record.category)) continue;
+      if (!have_cpu) cpu = DeviceNumber("CPU:0");
+      have_cpu = true;
+      const Place& place = places_[index];
+      // Lanes of several files must not meet: a thread is told apart by file.
+      const auto lane = lanes.try_emplace(record.thread, NextLane() + lanes.size()).first->second;
+      const uint32_t kind =
+          KindOf({place.path, place.scope, record.name, record.name, record.shapes, place.phase});
+      trace_.ops.push_back({record.start, record.end, kind, lane, StepAt(record.start), cpu});
+      if (has_modules_) ++(place.in_module ? report_.inside_modules : report_.outside_modules);
+    }
+  }
+
+  uint32_t NextLane() {
+    if (!next_lane_) {
+      uint32_t next = 0;
+      for (const Op& op : trace_.ops) {
+        if (op.lane != kNoLane) next = std::max(next, op.lane + 1);
+      }
+      next_lane_ = next;
+    }
+    return *next_lane_;
+  }
+
+  void AddDeviceOperations() {
+    std::unordered_map<int64_t, uint32_t> runtime_of_correlation;
+    std::unordered_map<int64_t, uint32_t> op_of_external_id;
+    for (uint32_t i = 0; i < records_.size(); ++i) {
+      const KinetoRecord& record = records_[i];
+      if (record.category == KinetoCategory::kRuntime && record.correlation != kNoNumber) {
+        runtime_of_correlation[record.correlation] = i;
+      }
+      if (record.category == KinetoCategory::kCpuOp && record.external_id != kNoNumber) {
+        op_of_external_id[record.external_id] = i;
+      }
+    }
+    for (const KinetoRecord& record : records_) {
+      if (record.category != KinetoCategory::kDevice) continue;
+      ++report_.device_events;
+      if (record.correlation != kNoNumber) ++report_.with_correlation;
+      uint32_t launcher = kNone;
+      if (const auto call = runtime_of_correlation.find(record.correlation);
+          record.correlation != kNoNumber && call != runtime_of_correlation.end()) {
+        launcher = call->second;
+        if (places_[launcher].parent_op != kNone) launcher = places_[launcher].parent_op;
+      } else if (const auto op = op_of_external_id.find(record.external_id);
+                 record.external_id != kNoNumber && op != op_of_external_id.end() &&
+                 records_[op->second].start <= record.start) {
+        launcher = op->second;
+      }
+      AddDeviceOperation(record, launcher);
+    }
+  }
+
+  void AddDeviceOperation(const KinetoRecord& record, uint32_t launcher) {
+    OpKind kind;
+    kind.type = record.name;
+    uint32_t step = kNoStep;
+    if (launcher != kNone) {
+      ++report_.tied;
+      // A runtime call may itself be called from a runtime call; the operation is above both.
+      while (records_[launcher].category == KinetoCategory::kRuntime &&
+             places_[launcher].parent_op != kNone) {
+        launcher = places_[launcher].parent_op;
+      }
+      const Place& place = places_[launcher];
+      kind.path = trace_.paths.Intern(place.path, record.name, PathKind::kKernel);
+      kind.scope = place.scope;
+      kind.op = records_[launcher].name;
+      kind.shapes = records_[launcher].shapes;
+      kind.phase = place.phase;
+      step = StepAt(records_[launcher].start);
+    } else {
+      report_.Count(Finding::Kind::kRepaired,
+                    "a device event whose launching operation is not in the trace", record.offset);
+      const PathId untied = trace_.paths.Intern(
+          kRootPath, trace_.strings.Intern("(not tied to an operation)"), PathKind::kOutside);
+      kind.path = trace_.paths.Intern(untied, record.name, PathKind::kKernel);
+      kind.op = record.name;
+      step = StepAt(record.start);
+    }
+    trace_.ops.push_back({record.start, record.end, KindOf(kind), kNoLane, step,
+                          DeviceNumber(fmt::format("GPU:{}", record.device))});
+  }
+
+  std::vector<KinetoRecord> records_;
+  OpTrace& trace_;
+  ImportReport& report_;
+  std::vector<Place> places_;
+  std::map<ForwardKey, uint32_t> forwards_;
+  std::unordered_map<StringId, Place> place_of_module_;
+  std::unordered_map<OpKind, uint32_t, OpKindHash> kinds_;
+  std::optional<uint32_t> next_lane_;
+  size_t first_step_ = 0;
+  PathId outside_ = kRootPath;
+  bool has_modules_ = false;
+};
+
+}  // namespace
+
+void AssembleKineto(std::vector<KinetoRecord> records, OpTrace& trace, ImportReport& report) {
+  Assembler(std::move(records), trace, report).Run();
+}
+
+}  // namespace beryl::importers

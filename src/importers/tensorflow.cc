@@ -1,0 +1,360 @@
+// TensorFlow's timeline: what tensorflow.python.client.timeline writes from a step's RunMetadata.
+//
+// Each device is a process, named like `/job:localhost/replica:0/task:0/device:CPU:0 Compute`. With
+// a GPU there are also
+// `/device:GPU:0/stream:all Compute`, `.../stream:7 Compute` and `.../memcpy Compute`: what the GPU
+// itself ran, twice over.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "importers/chrome_events.h"
+#include "importers/importer.h"
+#include "importers/tensorflow_names.h"
+
+namespace beryl::importers {
+namespace {
+
+struct Record {
+  Nanos start;
+  Nanos end;
+  uint32_t kind;     // the worker's number
+  uint32_t process;  // the worker's number
+};
+
+struct ProcessName {
+  uint32_t process;
+  StringId name;
+  uint64_t offset;
+};
+
+struct Batch : EventBatch {
+  std::vector<Record> records;
+  std::vector<uint64_t> offsets_of_new_processes;
+  std::vector<std::string_view> new_strings;
+  std::vector<std::pair<StringId, StringId>> new_kinds;      // name, type
+  std::vector<std::pair<StringId, uint64_t>> new_processes;  // pid as text, first offset
+  std::vector<ProcessName> process_names;
+  uint64_t events = 0;
+  FindingCounter findings;
+};
+
+class Visitor : public EventVisitor {
+ public:
+  Visitor() : batch_(std::make_unique<Batch>()) {}
+
+  bool Event(json::Value event, uint64_t offset) override {
+    if (!event.IsObject()) {
+      ++batch_->events;
+      batch_->findings.Count(Finding::Kind::kDropped, "an element that is not an object", offset);
+      return true;
+    }
+    EventTimes times;
+    char phase = 0;
+    std::string_view pid;
+    std::string_view event_name;
+    std::string_view name;
+    std::string_view type;
+    bool args_ok = true;
+    const bool ok = event.ForEachMember([&](json::Key key, json::Value value) {
+      if (key == "ph") {
+        const auto text = value.String();
+        phase = text && !text->empty() ? text->front() : '?';
+      } else if (key == "ts") {
+        times.SetStart(value);
+      } else if (key == "dur") {
+        times.SetDuration(value);
+      } else if (key == "pid") {
+        pid = value.Token();
+      } else if (key == "name") {
+        event_name = value.String().value_or("");
+      } else if (key == "args" && value.IsObject()) {
+        args_ok = value.ForEachMember([&](json::Key arg, json::Value content) {
+          if (arg == "name") {
+            name = content.String().value_or("");
+          } else if (arg == "op") {
+            type = content.String().value_or("");
+          }
+        });
+      }
+    });
+    if (!ok || !args_ok) return false;
+    ++batch_->events;
+    if (phase == 'X') {
+      AddOperation(times, pid, event_name, name, type, offset);
+    } else if (phase == 'M') {
+      AddMetadata(pid, event_name, name, offset);
+    } else if (phase == 's' || phase == 't' || phase == 'f') {
+      batch_->findings.Count(Finding::Kind::kSkipped, "dataflow edge", offset);
+    } else if (phase == 'N' || phase == 'O' || phase == 'D' || phase == 'C') {
+      batch_->findings.Count(Finding::Kind::kSkipped, "tensor life time or counter", offset);
+    } else if (phase == 0) {
+      batch_->findings.Count(Finding::Kind::kDropped, "missing ph", offset);
+    } else {
+      batch_->findings.Count(Finding::Kind::kSkipped, "an event of another kind", offset);
+    }
+    return true;
+  }
+
+  void Member(json::Key /*key*/, json::Value /*value*/) override {}
+
+  std::unique_ptr<EventBatch> Take() override {
+    batch_->new_strings = strings_.TakeNew();
+    auto taken = std::exchange(batch_, std::make_unique<Batch>());
+    batch_->records.reserve(taken->records.size() + 64);
+    return taken;
+  }
+
+ private:
+  void AddOperation(const EventTimes& times, std::string_view pid, std::string_view event_name,
+                    std::string_view name, std::string_view type, uint64_t offset) {
+    const auto interval = times.Get(offset, batch_->findings);
+    if (!interval) return;
+    if (name.empty()) {
+      name = event_name;
+      if (name.empty()) {
+        batch_->findings.Count(Finding::Kind::kDropped, "no name", offset);
+        return;
+      }
+      batch_->findings.Count(Finding::Kind::kRepaired,
+                             "no args.name: the event's name stands for it", offset);
+    }
+    if (type.empty()) type = event_name;
+    batch_->records.push_back(
+        {interval->start, interval->end, Kind(name, type), Process(pid, offset)});
+  }
+
+  void AddMetadata(std::string_view pid, std::string_view event_name, std::string_view name,
+                   uint64_t offset) {
+    batch_->findings.Count(Finding::Kind::kSkipped, "metadata", offset);
+    if (event_name != "process_name") return;
+    batch_->process_names.push_back({Process(pid, offset), strings_.Intern(name), offset});
+  }
+
+  uint32_t Kind(std::string_view name, std::string_view type) {
+    const StringId name_id = strings_.Intern(name);
+    const StringId type_id = strings_.Intern(type);
+    // Nearly every name has one type: one look into an array.
+    if (name_id >= kind_of_name_.size()) kind_of_name_.resize(size_t{name_id} * 2 + 64, {0, kNone});
+    auto& [known_type, known_kind] = kind_of_name_[name_id];
+    if (known_kind != kNone && known_type == type_id) return known_kind;
+    auto [place, is_new] = kinds_.try_emplace({name_id, type_id}, kind_count_);
+    if (is_new) {
+      ++kind_count_;
+      batch_->new_kinds.emplace_back(name_id, type_id);
+    }
+    known_type = type_id;
+    known_kind = place->second;
+    return known_kind;
+  }
+
+  uint32_t Process(std::string_view pid, uint64_t offset) {
+    if (pid == last_pid_text_ && last_process_ != kNone) return last_process_;
+    const StringId id = strings_.Intern(pid);
+    auto [place, is_new] = processes_.try_emplace(id, process_count_);
+    if (is_new) {
+      ++process_count_;
+      batch_->new_processes.emplace_back(id, offset);
+    }
+    last_pid_text_.assign(pid);
+    last_process_ = place->second;
+    return last_process_;
+  }
+
+  static constexpr uint32_t kNone = ~uint32_t{0};
+  std::unique_ptr<Batch> batch_;
+  WorkerStrings strings_;
+  std::vector<std::pair<StringId, uint32_t>> kind_of_name_;
+  std::map<std::pair<StringId, StringId>, uint32_t> kinds_;
+  uint32_t kind_count_ = 0;
+  std::unordered_map<StringId, uint32_t> processes_;
+  uint32_t process_count_ = 0;
+  std::string last_pid_text_;
+  uint32_t last_process_ = kNone;
+};
+
+// A process of the file.
+struct Process {
+  std::string name;
+  bool named = false;
+  uint64_t first_offset = 0;
+  uint64_t operations = 0;
+};
+
+// Puts the batches together and, at the end, operations on devices.
+class Assembler {
+ public:
+  Assembler(OpTrace& trace, ImportReport& report)
+      : trace_(trace), report_(report), first_op_(trace.ops.size()) {}
+
+  void Commit(Batch& batch, int worker, bool keep) {
+    if (workers_.size() <= static_cast<size_t>(worker)) {
+      workers_.resize(static_cast<size_t>(worker) + 1);
+    }
+    Worker& from = workers_[static_cast<size_t>(worker)];
+    from.strings.Add(batch.new_strings, trace_.strings);
+    for (const auto& [name, type] : batch.new_kinds) {
+      from.kinds.push_back(Kind(from.strings[name], from.strings[type]));
+    }
+    for (const auto& [pid, offset] : batch.new_processes) {
+      from.processes.push_back(ProcessNumber(from.strings[pid], offset));
+    }
+    if (!keep) return;
+    report_.events += batch.events;
+    batch.findings.AddTo(report_);
+    for (const ProcessName& name : batch.process_names) {
+      NameProcess(from.processes[name.process], trace_.strings.Text(from.strings[name.name]),
+                  name.offset);
+    }
+    for (const Record& record : batch.records) {
+      const uint16_t process = from.processes[record.process];
+      ++processes_[process].operations;
+      trace_.ops.push_back(
+          {record.start, record.end, from.kinds[record.kind], kNoLane, kNoStep, process});
+    }
+  }
+
+  void Finish() {
+    const std::vector<uint16_t> devices = PlaceProcesses();
+    // Squeeze out what is not on a device; the reasons were booked by process.
+    auto kept = trace_.ops.begin() + static_cast<std::ptrdiff_t>(first_op_);
+    for (auto op = kept; op != trace_.ops.end(); ++op) {
+      const uint16_t device = devices[op->device];
+      if (device == kNoDevice) continue;
+      *kept = *op;
+      kept->device = device;
+      ++kept;
+    }
+    trace_.ops.erase(kept, trace_.ops.end());
+  }
+
+ private:
+  static constexpr uint16_t kNoDevice = 0xFFFF;
+  static constexpr size_t kMostProcesses = 0xFFFF;
+
+  struct Worker {
+    StringRemap strings;
+    std::vector<uint32_t> kinds;
+    std::vector<uint16_t> processes;
+  };
+
+  uint32_t Kind(StringId name, StringId type) {
+    auto [place, is_new] =
+        kinds_.try_emplace({name, type}, static_cast<uint32_t>(trace_.kinds.size()));
+    if (is_new) trace_.kinds.push_back(MakeTensorFlowKind(trace_, name, type));
+    return place->second;
+  }
+
+  uint16_t ProcessNumber(StringId pid, uint64_t offset) {
+    auto [place, is_new] = process_numbers_.try_emplace(pid, processes_.size());
+    if (is_new && processes_.size() < kMostProcesses) {
+      processes_.emplace_back();
+      processes_.back().first_offset = offset;
+    }
+    return static_cast<uint16_t>(std::min(place->second, kMostProcesses - 1));
+  }
+
+  void NameProcess(uint16_t number, std::string_view name, uint64_t offset) {
+    Process& process = processes_[number];
+    if (process.named) {
+      report_.Count(Finding::Kind::kRepaired,
+                    process.name == name ? "a process named twice"
+                                         : "a process named twice: the first name stands",
+                    offset);
+      return;
+    }
+    process.named = true;
+    process.name = name;
+  }
+
+  // The device of each process, or kNoDevice, with the reason in the report.
+  std::vector<uint16_t> PlaceProcesses() {
+    std::vector<TensorFlowProcess> parsed;
+    for (const Process& process : processes_) parsed.push_back(ParseProcessName(process.name));
+    const TensorFlowLayout layout(parsed);
+    std::vector<uint16_t> devices;
+    for (size_t i = 0; i < processes_.size(); ++i) {
+      const Process& process = processes_[i];
+      devices.push_back(kNoDevice);
+      std::string device;
+      if (!process.named) {
+        Book(Finding::Kind::kDropped, "unknown process: no process_name for its pid", process);
+      } else if (!parsed[i].compute) {
+        Book(Finding::Kind::kSkipped, "not computation: tensors and allocators", process);
+      } else if (layout.IsRepetition(parsed[i])) {
+        Book(Finding::Kind::kSkipped, "repeats what the GPU's numbered streams show", process);
+      } else {
+        devices.back() = Device(layout.DeviceName(parsed[i]));
+      }
+    }
+    return devices;
+  }
+
+  void Book(Finding::Kind kind, const char* reason, const Process& process) {
+    if (process.operations == 0) return;
+    report_.Count(kind, reason, process.first_offset, process.operations);
+  }
+
+  uint16_t Device(const std::string& name) {
+    auto& devices = trace_.devices;
+    auto place = std::find(devices.begin(), devices.end(), name);
+    if (place == devices.end()) place = devices.insert(devices.end(), name);
+    return static_cast<uint16_t>(place - devices.begin());
+  }
+
+  OpTrace& trace_;
+  ImportReport& report_;
+  size_t first_op_;
+  std::vector<Worker> workers_;
+  std::map<std::pair<StringId, StringId>, uint32_t> kinds_;
+  std::unordered_map<StringId, size_t> process_numbers_;
+  std::vector<Process> processes_;
+};
+
+class TensorFlowImporter : public Importer {
+ public:
+  FormatDescriptor Descriptor() const override {
+    return {"tensorflow-timeline", "TensorFlow timeline JSON (RunOptions.FULL_TRACE)",
+            "microseconds since the epoch"};
+  }
+
+  int Sniff(std::string_view text) const override {
+    if (!LooksLikeEvents(text)) return 0;
+    const bool device = text.find("/device:") != std::string_view::npos;
+    if (device && text.find(" Compute\"") != std::string_view::npos) return 90;
+    if (text.find("\"op\":") != std::string_view::npos &&
+        text.find("\"cat\": \"Op\"") != std::string_view::npos) {
+      return 60;
+    }
+    return 1;
+  }
+
+  Result<bool> Read(ByteSource& source, const ImportOptions& options, OpTrace& trace,
+                    ImportReport& report) const override {
+    Assembler assembler(trace, report);
+    EventStreamOptions stream;
+    stream.threads = options.threads;
+    stream.progress = options.progress;
+    auto end = WalkEvents(
+        source, stream, [](int) { return std::make_unique<Visitor>(); },
+        [&](std::unique_ptr<EventBatch> batch, int worker, bool keep) {
+          assembler.Commit(static_cast<Batch&>(*batch), worker, keep);
+        });
+    if (!end) return end.error();
+    ReportStreamEnd(*end, report);
+    assembler.Finish();
+    return true;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Importer> MakeTensorFlowImporter() {
+  return std::make_unique<TensorFlowImporter>();
+}
+
+}  // namespace beryl::importers

@@ -1,0 +1,311 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "sources/sources.h"
+
+namespace beryl::sources {
+namespace {
+
+constexpr size_t kLargestJson = size_t{2} << 30;
+constexpr size_t kReadBytes = size_t{1} << 20;
+constexpr double kJoulesPerMicrojoule = 1e-6;
+
+// max_energy_range_uj of RAPL zones with 61 and 15.3 microjoule units, and a 32-bit count of
+// microjoules.
+constexpr std::array<double, 3> kKnownWraps = {4294967296.0, 65532610987.0, 262143328850.0};
+
+struct Reading {
+  Nanos time;
+  double value;
+  double wrap_uj;
+};
+
+// Readings as they come, by channel in order of appearance.
+class Collector {
+ public:
+  explicit Collector(ImportReport& report) : report_(report) {}
+
+  void Add(std::string_view device, std::string_view time, std::string_view value, double wrap_uj,
+           uint64_t offset) {
+    ++report_.events;
+    const auto parsed_time = ParseMicros(Trim(time));
+    const auto parsed_value = ParseNumber(value);
+    if (device.empty()) return Drop("no device", offset);
+    if (!parsed_time) return Drop("the timestamp is not a usable number", offset);
+    if (!parsed_value) return Drop("the reading is not a number", offset);
+    if (*parsed_value < 0) return Drop("a negative reading", offset);
+    auto place = std::find_if(channels_.begin(), channels_.end(),
+                              [&](const auto& channel) { return channel.first == device; });
+    if (place == channels_.end()) {
+      channels_.emplace_back(std::string(device), std::vector<Reading>());
+      place = channels_.end() - 1;
+    }
+    place->second.push_back({*parsed_time, *parsed_value, wrap_uj});
+  }
+
+  void Drop(const char* reason, uint64_t offset) {
+    report_.Count(Finding::Kind::kDropped, reason, offset);
+  }
+
+  std::vector<PowerChannel> Finish(ChannelKind kind) {
+    std::vector<PowerChannel> result;
+    for (auto& [name, readings] : channels_) {
+      PowerChannel channel;
+      channel.name = name;
+      channel.scope = ScopeOfName(name);
+      channel.kind = kind;
+      PutInOrder(readings);
+      report_.operations += readings.size();
+      if (kind == ChannelKind::kEnergyCounter) {
+        Unwrap(readings, channel);
+      } else {
+        for (const Reading& reading : readings) channel.values.push_back(reading.value);
+      }
+      for (const Reading& reading : readings) channel.times.push_back(reading.time);
+      result.push_back(std::move(channel));
+    }
+    return result;
+  }
+
+ private:
+  void PutInOrder(std::vector<Reading>& readings) {
+    auto earlier = [](const Reading& a, const Reading& b) { return a.time < b.time; };
+    if (!std::is_sorted(readings.begin(), readings.end(), earlier)) {
+      report_.Count(Finding::Kind::kRepaired, "readings out of order: sorted by time", 0);
+      std::stable_sort(readings.begin(), readings.end(), earlier);
+    }
+    // Of several readings with one time the last one stands.
+    size_t kept = 0;
+    for (size_t i = 0; i < readings.size(); ++i) {
+      if (i + 1 < readings.size() && readings[i].time == readings[i + 1].time) {
+        report_.Count(Finding::Kind::kDropped, "another reading at the same time follows", 0);
+        continue;
+      }
+      readings[kept++] = readings[i];
+    }
+    readings.resize(kept);
+  }
+
+  // Energy a nanosecond in the middle of the intervals that did not go down, to judge the others
+  // by.
+  static double TypicalRate(const std::vector<Reading>& readings) {
+    std::vector<double> rates;
+    for (size_t i = 1; i < readings.size(); ++i) {
+      const double step = readings[i].value - readings[i - 1].value;
+      const auto time = static_cast<double>((readings[i].time - readings[i - 1].time).value);
+      if (step >= 0) rates.push_back(step / time);
+    }
+    if (rates.empty()) return 0;
+    const auto middle = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2);
+    std::nth_element(rates.begin(), middle, rates.end());
+    return *middle;
+  }
+
+  // Energy that passed between two readings of which the later is lower; NaN where that cannot be
+  // told.
+  static double AcrossWrap(const Reading& before, const Reading& after, double typical_rate) {
+    if (after.wrap_uj > 0) {
+      return before.value <= after.wrap_uj ? after.wrap_uj - before.value + after.value
+                                           : std::nan("");
+    }
+    const auto time = static_cast<double>((after.time - before.time).value);
+    for (const double wrap : kKnownWraps) {
+      if (wrap < before.value) continue;
+      const double step = wrap - before.value + after.value;
+      // Right after the right one the step is like the others; a wrong one is off by kilojoules.
+      if (step / time <= 10 * typical_rate) return step;
+    }
+    return std::nan("");
+  }
+
+  void Unwrap(const std::vector<Reading>& readings, PowerChannel& channel) {
+    const double typical_rate = TypicalRate(readings);
+    double energy_uj = 0;
+    for (size_t i = 0; i < readings.size(); ++i) {
+      if (i > 0) {
+        double step = readings[i].value - readings[i - 1].value;
+        if (step < 0) {
+          step = AcrossWrap(readings[i - 1], readings[i], typical_rate);
+          if (std::isnan(step)) {
+            channel.gaps.push_back(i);
+            report_.Count(Finding::Kind::kDropped,
+                          "an energy counter that went down and where it wraps is not known: "
+                          "energy between these "
+                          "readings is unknown (give --wrap-uj)",
+                          0);
+            step = 0;
+          } else {
+            ++channel.wraps;
+          }
+        }
+        energy_uj += step;
+      }
+      channel.values.push_back(energy_uj * kJoulesPerMicrojoule);
+    }
+  }
+
+  ImportReport& report_;
+  std::vector<std::pair<std::string, std::vector<Reading>>> channels_;
+};
+
+// Calls use(line, offset) for each line, without its end.
+template <typename Use>
+Result<bool> ForEachLine(ByteSource& source, Use&& use) {
+  std::string buffer;
+  uint64_t offset = 0;  // of buffer[0]
+  for (bool more = true; more;) {
+    const size_t before = buffer.size();
+    buffer.resize(before + kReadBytes);
+    auto got = source.Read(buffer.data() + before, kReadBytes);
+    if (!got) return got.error();
+    buffer.resize(before + *got);
+    more = *got == kReadBytes;
+    size_t start = 0;
+    for (size_t end = buffer.find('\n'); end != std::string::npos; end = buffer.find('\n', start)) {
+      use(std::string_view(buffer).substr(start, end - start), offset + start);
+      start = end + 1;
+    }
+    if (!more && start < buffer.size()) {
+      use(std::string_view(buffer).substr(start), offset + start);
+    }
+    buffer.erase(0, start);
+    offset += start;
+  }
+  return true;
+}
+
+std::string_view Field(const std::vector<std::string_view>& fields, size_t column) {
+  if (column >= fields.size()) return {};
+  std::string_view field = Trim(fields[column]);
+  if (field.size() >= 2 && field.front() == '"' && field.back() == '"') {
+    field = field.substr(1, field.size() - 2);
+  }
+  return field;
+}
+
+constexpr size_t kAbsent = ~size_t{0};
+
+struct Columns {
+  size_t time = kAbsent;
+  size_t device = kAbsent;
+  size_t power = kAbsent;
+  size_t energy = kAbsent;
+  size_t wrap = kAbsent;
+
+  static Columns FromHeader(std::string_view line) {
+    Columns columns;
+    const auto fields = Split(line, ',');
+    for (size_t i = 0; i < fields.size(); ++i) {
+      const std::string_view name = Field(fields, i);
+      if (name == "timestamp_us") columns.time = i;
+      if (name == "device") columns.device = i;
+      if (name == "power_w") columns.power = i;
+      if (name == "energy_uj") columns.energy = i;
+      if (name == "wrap_uj") columns.wrap = i;
+    }
+    return columns;
+  }
+  bool Complete() const {
+    return time != kAbsent && device != kAbsent && (power == kAbsent) != (energy == kAbsent);
+  }
+};
+
+Result<ChannelKind> ReadCsv(ByteSource& source, const PowerFileOptions& options,
+                            Collector& collector) {
+  Columns columns;
+  bool header_seen = false;
+  std::string header_error;
+  auto ok = ForEachLine(source, [&](std::string_view line, uint64_t offset) {
+    if (offset == 0 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+    const std::string_view text = Trim(line);
+    if (text.empty() || text.front() == '#' || !header_error.empty()) return;
+    if (!header_seen) {
+      header_seen = true;
+      columns = Columns::FromHeader(text);
+      if (!columns.Complete()) {
+        header_error = fmt::format(
+            "{}: the header at byte {} is '{}'; expected the columns timestamp_us, device and "
+            "either power_w or "
+            "energy_uj",
+            source.name(), offset, Printable(text.substr(0, 80)));
+      }
+      return;
+    }
+    const auto fields = Split(text, ',');
+    const size_t value = columns.power != kAbsent ? columns.power : columns.energy;
+    const double wrap =
+        options.wrap_uj.value_or(ParseNumber(Field(fields, columns.wrap)).value_or(0));
+    collector.Add(Field(fields, columns.device), Field(fields, columns.time), Field(fields, value),
+                  wrap, offset);
+  });
+  if (!ok) return ok.error();
+  if (!header_error.empty()) return InvalidError(header_error);
+  return columns.energy != kAbsent ? ChannelKind::kEnergyCounter : ChannelKind::kPowerGauge;
+}
+
+Result<ChannelKind> ReadJson(ByteSource& source, Collector& collector) {
+  auto text = ReadAll(source, kLargestJson);
+  if (!text) return text.error();
+  bool walked = true;
+  auto ok = json::WalkObject(*text, source.name(), [&](json::Key device, json::Value readings) {
+    const std::string name(device.Text());
+    const auto offset = static_cast<uint64_t>(readings.Token().data() - text->data());
+    if (!readings.IsObject()) {
+      collector.Drop("a device whose readings are not an object", offset);
+      return;
+    }
+    walked = readings.ForEachMember([&](json::Key time, json::Value value) {
+      const std::string_view token = value.Token();
+      collector.Add(name, time.Text(), token, 0,
+                    static_cast<uint64_t>(token.data() - text->data()));
+    }) && walked;
+  });
+  if (!ok) return ok.error();
+  if (!walked) {
+    const auto error = json::FindSyntaxError(*text);
+    return InvalidError(fmt::format("{}: not valid JSON at byte {}: {}", source.name(),
+                                    error ? error->offset : 0,
+                                    error ? json::Describe(*error, *text) : "unreadable"));
+  }
+  return ChannelKind::kPowerGauge;
+}
+
+}  // namespace
+
+Result<PowerTrace> ReadPowerFile(ByteSource& source, const PowerFileOptions& options) {
+  PowerTrace trace;
+  trace.report.file = source.name();
+  auto first = source.Peek(4096);
+  if (!first) return first.error();
+  const size_t start = first->find_first_not_of(" \t\r\n");
+  const bool is_json = start != std::string_view::npos && (*first)[start] == '{';
+  trace.report.format = is_json ? "power-json" : "power-csv";
+  Collector collector(trace.report);
+  auto kind = is_json ? ReadJson(source, collector) : ReadCsv(source, options, collector);
+  if (!kind) return kind.error();
+  if (!source.damage().empty()) {
+    trace.report.Count(Finding::Kind::kDropped, source.damage(), source.file_position());
+  }
+  trace.channels = collector.Finish(*kind);
+  if (trace.channels.empty()) {
+    return InvalidError(
+        fmt::format("{}: no power readings in it; expected CSV lines of "
+                    "timestamp_us,device,power_w (or energy_uj), or JSON "
+                    "{{\"CPU:0\": {{\"<timestamp_us>\": watts}}}}",
+                    source.name()));
+  }
+  return trace;
+}
+
+}  // namespace beryl::sources

@@ -1,0 +1,41 @@
+// Structure: from an operation trace to a model tree, from shares of energy to columns beside it,
+// and the folding of repeated layers into one.
+#pragma once
+
+#include <vector>
+
+#include "types/energy_column.h"
+#include "types/footprint.h"
+#include "types/model_tree.h"
+#include "types/op_trace.h"
+
+namespace beryl::tree {
+
+// A tree and how a trace maps onto it.
+struct TraceTree {
+  ModelTree tree;
+  std::vector<NodeId> node_of_kind;  // by OpTrace kind
+  std::vector<bool> in_names;        // by node: whether it is a part of qualified names
+};
+
+// Steps with one name below one parent are one node, whether scope or operation. What is nested
+// deeper than kDeepest belongs to its ancestor at that depth.
+inline constexpr int kDeepest = 200;
+TraceTree Build(const OpTrace& trace);
+
+// Folds repeated layers: siblings whose names differ only in a number (`layer_3`, `layers.3`,
+// `h.3`, `block3`, `BertLayer_3`) and that have the same substructure become one node, `layer_*`.
+// Never by a list of names.
+TraceTree Fold(const TraceTree& built);
+
+// "total" first, then the phases that occur, then the channels. Unknown energy is left out of sums;
+// a node all of whose operations are without a meter is NaN.
+std::vector<EnergyColumn> Columns(const OpTrace& trace, const Footprint& footprint,
+                                  const TraceTree& built);
+
+// Operations by qualified name, phase and channel; a row for each device without a meter too.
+OperationTable Operations(const OpTrace& trace, const Footprint& footprint);
+// The same, by the names a folded tree gives them.
+OperationTable Summarize(const OpTrace& trace, const Footprint& footprint, const TraceTree& folded);
+
+}  // namespace beryl::tree

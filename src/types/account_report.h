@@ -1,0 +1,37 @@
+// AccountReport: everything a view may show of an accounted run, computed already.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "types/energy_column.h"
+#include "types/footprint.h"
+#include "types/model_tree.h"
+#include "types/op_trace.h"
+#include "types/run_context.h"
+#include "types/timeline.h"
+
+namespace beryl {
+
+// A tree and the columns beside it; the first column is the one that is sorted and drawn by.
+struct TreeColumns {
+  ModelTree tree;
+  std::vector<EnergyColumn> columns;
+};
+
+struct AccountReport {
+  RunContext context;
+  Nanos clock_offset;
+  std::string clock_reason;
+  std::vector<ChannelAccount> channels;
+  std::vector<std::string> notes;
+  std::vector<ImportReport> imports;
+  size_t steps = 0;
+  OperationTable operations;
+  OperationTable summary;  // repeated layers folded
+  TreeColumns tree;
+  TreeColumns folded;
+  std::optional<Timeline> timeline;
+};
+
+}  // namespace beryl

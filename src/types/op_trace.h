@@ -1,0 +1,147 @@
+// OpTrace: what a deep-learning run did, operation by operation.
+//
+// An importer makes it, account shares energy out over it, tree gives it its shape. Everything that
+// many operations have in common (name, place in the model, phase, shapes) is stored once, in an
+// OpKind; an Op is when and where one of them ran, 32 bytes, because there are millions.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/string_table.h"
+#include "base/units.h"
+
+namespace beryl {
+
+enum class Phase : uint8_t { kForward, kBackward, kOptimizer };
+inline constexpr int kPhaseCount = 3;
+std::string_view PhaseName(Phase phase);  // "forward", ...
+
+// What a step of a path is.
+enum class PathKind : uint8_t {
+  kModule,      // a module or name scope of the program
+  kAnnotation,  // a region the program marked
+  kOperation,   // a tensor operation or a call that the host made
+  kKernel,      // what an accelerator ran for an operation
+  kOutside,     // the collection of what no module claims
+};
+
+using PathId = uint32_t;
+inline constexpr PathId kRootPath = 0;
+
+// The places operations have in the program, as a tree of interned steps. Id 0 is the root, whose
+// name is empty.
+class PathTable {
+ public:
+  struct Step {
+    PathId parent = kRootPath;
+    StringId name = 0;
+    StringId type = 0;  // the class of a module where the trace tells it, else the empty string
+    PathKind kind = PathKind::kModule;
+  };
+
+  PathTable() : steps_(1) {}
+
+  // Parents always come before their children.
+  PathId Intern(PathId parent, StringId name, PathKind kind, StringId type = 0);
+  const Step& operator[](PathId id) const { return steps_[id]; }
+  size_t size() const { return steps_.size(); }
+
+ private:
+  std::vector<Step> steps_;
+  std::unordered_map<uint64_t, std::vector<PathId>> children_;
+};
+
+// All there is to say of an operation but when it ran.
+struct OpKind {
+  PathId path = kRootPath;   // its place in the tree, nested operations included
+  PathId scope = kRootPath;  // the innermost module it belongs to; kRootPath: none
+  StringId op = 0;           // its own name in there; the qualified name is the scope's, "/", this
+  StringId type = 0;         // MatMul, aten::addmm, ...
+  StringId shapes = 0;       // of the inputs as the trace writes them; empty where it does not
+  Phase phase = Phase::kForward;
+
+  bool operator==(const OpKind&) const = default;
+};
+
+inline constexpr uint32_t kNoLane = std::numeric_limits<uint32_t>::max();
+inline constexpr uint32_t kNoStep = std::numeric_limits<uint32_t>::max();
+
+// One run of an operation, over the half-open interval [start, end).
+struct Op {
+  Nanos start;
+  Nanos end;
+  uint32_t kind = 0;
+  // Operations of one lane nest as calls do: only the innermost is at work. Those with
+  // kNoLane are at work all the time they run.
+  uint32_t lane = kNoLane;
+  uint32_t step = kNoStep;
+  uint16_t device = 0;
+};
+
+// A step of training or a pass of inference, as far as the trace tells them apart.
+struct RunStep {
+  std::string name;
+  Nanos start;
+  Nanos end;
+};
+
+// Something in the input that was not taken as it stood.
+struct Finding {
+  enum class Kind : uint8_t {
+    kDropped,   // an event that was meant to be an operation and could not be used
+    kSkipped,   // an event that is no operation, by its nature
+    kRepaired,  // used after all
+  };
+  Kind kind = Kind::kDropped;
+  std::string reason;
+  uint64_t count = 0;
+  uint64_t first_offset = 0;  // byte in the decompressed text of the first one
+};
+
+// What became of one input file.
+struct ImportReport {
+  std::string file;
+  std::string format;
+  uint64_t events = 0;      // all elements of the trace
+  uint64_t operations = 0;  // those that became an Op
+  std::vector<Finding> findings;
+  // Accelerator events with and without the operation that launched them.
+  uint64_t device_events = 0;
+  uint64_t with_correlation = 0;
+  uint64_t tied = 0;
+  // Host operations by whether a module claims them; both 0 where the trace tells no modules.
+  uint64_t inside_modules = 0;
+  uint64_t outside_modules = 0;
+
+  void Count(Finding::Kind kind, std::string_view reason, uint64_t offset, uint64_t count = 1);
+};
+
+// Two moments known to be the same: `local` on a trace's own clock, `epoch` in nanoseconds since
+// the epoch.
+struct ClockAnchor {
+  Nanos local;
+  Nanos epoch;
+};
+
+struct OpTrace {
+  // Times of `ops` and `steps`. `clock` names what they are counted from, for messages.
+  std::string clock = "epoch";
+  std::vector<ClockAnchor> anchors;
+  StringTable strings;
+  PathTable paths;
+  std::vector<OpKind> kinds;
+  std::vector<Op> ops;
+  std::vector<std::string> devices;  // "CPU:0", "GPU:1"
+  std::vector<RunStep> steps;
+  std::vector<ImportReport> reports;
+
+  std::string QualifiedName(const OpKind& kind) const;
+  std::string PathText(PathId path) const;  // joined by "/"
+};
+
+}  // namespace beryl

@@ -1,0 +1,46 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "views/writers.h"
+
+namespace beryl::views {
+namespace {
+
+std::string Quoted(std::string_view text) {
+  const std::string clean = Printable(text);
+  if (clean.find_first_of(",\"\n\r") == std::string::npos) return clean;
+  std::string quoted = "\"";
+  for (const char c : clean) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+// An empty field is an unknown number.
+std::string Number(const std::optional<double>& value) {
+  return value ? fmt::format("{}", *value) : "";
+}
+
+}  // namespace
+
+std::string WriteCsv(const AccountReport& report, const ViewOptions& options) {
+  std::string text =
+      "name,device,phase,type,energy_j,seconds,power_w,count,mean_step_j,deviation_step_j,source,"
+      "schema\n";
+  size_t left =
+      options.top ? static_cast<size_t>(std::max(0, *options.top)) : report.operations.size();
+  for (const OperationRow& row : report.operations) {
+    if (left-- == 0) break;
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},beryl.account/1\n", Quoted(row.name),
+                        Quoted(row.device), PhaseName(row.phase), Quoted(row.type),
+                        Number(row.energy_j), row.seconds, Number(row.power_w), row.count,
+                        Number(row.mean_step_j), Number(row.deviation_step_j),
+                        row.energy_j ? "measured" : "unknown");
+  }
+  return text;
+}
+
+}  // namespace beryl::views

@@ -1,0 +1,315 @@
+// The terminal view: the tree with bars, the ranked operations, and the books.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "views/writers.h"
+
+namespace beryl::views {
+namespace {
+
+constexpr int kDefaultDepth = 6;
+constexpr int kDefaultTop = 10;
+constexpr double kSmallestShare = 0.01;  // of the whole, to get a line of its own
+constexpr int kBarWidth = 16;
+constexpr int kNarrowest = 60;
+
+// Phases are told apart by shade, so that the bars also read without colour.
+struct PhaseLook {
+  const char* glyph;
+  const char* color;
+};
+constexpr std::array<PhaseLook, kPhaseCount> kPhaseLooks = {{
+    {"█", "\x1b[32m"},
+    {"▓", "\x1b[34m"},
+    {"░", "\x1b[33m"},
+}};
+
+class TableWriter {
+ public:
+  TableWriter(const AccountReport& report, const ViewOptions& options)
+      : report_(report), options_(options), width_(std::max(options.width, kNarrowest)) {}
+
+  std::string Write() {
+    Header();
+    Tree();
+    Operations();
+    Closure();
+    Import();
+    Notes();
+    return std::move(text_);
+  }
+
+ private:
+  void Line(std::string_view line = {}) {
+    text_ += line;
+    text_ += '\n';
+  }
+  std::string Styled(std::string_view text, const char* style) const {
+    return options_.color ? fmt::format("{}{}\x1b[0m", style, text) : std::string(text);
+  }
+  std::string Bold(std::string_view text) const { return Styled(text, "\x1b[1m"); }
+  std::string Dim(std::string_view text) const { return Styled(text, "\x1b[2m"); }
+
+  static std::string Padded(std::string_view text, int width) {
+    const int missing = width - static_cast<int>(DisplayWidth(text));
+    return std::string(text) + std::string(static_cast<size_t>(std::max(0, missing)), ' ');
+  }
+  static std::string RightAligned(std::string_view text, int width) {
+    const int missing = width - static_cast<int>(DisplayWidth(text));
+    return std::string(static_cast<size_t>(std::max(0, missing)), ' ') + std::string(text);
+  }
+
+  void Header() {
+    const RunContext& context = report_.context;
+    std::string files = context.ops_files.empty() ? "" : context.ops_files.front();
+    if (context.ops_files.size() > 1)
+      files += fmt::format(" (+{} more)", context.ops_files.size() - 1);
+    std::string line = Bold(Ellipsize(Printable(files), static_cast<size_t>(width_) - 20));
+    if (!context.label.empty()) line += "  " + Styled("[" + context.label + "]", "\x1b[33m");
+    Line(line);
+    Line(context.energy_source);
+    Line(fmt::format("clock offset {} us: {}{}",
+                     static_cast<double>(report_.clock_offset.value) * 1e-3, report_.clock_reason,
+                     report_.steps > 1 ? fmt::format("; {} steps", report_.steps) : ""));
+    Line();
+  }
+
+  const EnergyColumn* Column(std::string_view label) const {
+    for (const EnergyColumn& column : report_.folded.columns) {
+      if (column.label == label) return &column;
+    }
+    return nullptr;
+  }
+
+  double Total(NodeId node) const { return report_.folded.columns.front().total[node]; }
+
+  void Tree() {
+    const EnergyColumn& main = report_.folded.columns.front();
+    has_deviation_ = !main.deviation.empty();
+    for (size_t phase = 0; phase < kPhaseCount; ++phase) {
+      phases_[phase] = Column(PhaseName(static_cast<Phase>(phase)));
+    }
+    label_width_ = width_ - kBarWidth - 20 - (has_deviation_ ? 12 : 0);
+    std::string legend;
+    for (size_t phase = 0; phase < kPhaseCount; ++phase) {
+      if (phases_[phase] == nullptr) continue;
+      legend += fmt::format("{} {}  ", Styled(kPhaseLooks[phase].glyph, kPhaseLooks[phase].color),
+                            PhaseName(static_cast<Phase>(phase)));
+    }
+    Line(Bold(fmt::format("{}{}{}{}{}", Padded("where the joules went", label_width_),
+                          std::string(kBarWidth + 2, ' '), RightAligned("energy", 9),
+                          RightAligned("share", 8),
+                          has_deviation_ ? RightAligned("± a step", 12) : "")));
+    NodeLine("", 0, report_.folded.tree.nodes[0].name);
+    Children(0, "", options_.depth.value_or(kDefaultDepth));
+    Line();
+    Line("bars: " + legend);
+    Line();
+  }
+
+  std::string Bar(NodeId node) const {
+    const double whole = Total(0);
+    if (!(whole > 0)) return std::string(kBarWidth, ' ');
+    std::string bar;
+    double done = 0;
+    int drawn = 0;
+    for (size_t phase = 0; phase < kPhaseCount; ++phase) {
+      if (phases_[phase] == nullptr) continue;
+      done += phases_[phase]->total[node];
+      const int until =
+          std::clamp(static_cast<int>(std::lround(done / whole * kBarWidth)), drawn, kBarWidth);
+      std::string piece;
+      for (; drawn < until; ++drawn) piece += kPhaseLooks[phase].glyph;
+      if (!piece.empty()) bar += Styled(piece, kPhaseLooks[phase].color);
+    }
+    return bar + std::string(static_cast<size_t>(kBarWidth - drawn), ' ');
+  }
+
+  void NodeLine(const std::string& prefix, NodeId node, const std::string& label) {
+    const auto room = static_cast<size_t>(
+        std::max<int>(8, label_width_ - static_cast<int>(DisplayWidth(prefix)) - 1));
+    const double energy = Total(node);
+    const bool known = !std::isnan(energy);
+    std::string line = Dim(prefix) + Padded(Ellipsize(Printable(label), room),
+                                            label_width_ - static_cast<int>(DisplayWidth(prefix)));
+    line += Bar(node) + "  ";
+    line += RightAligned(known ? FormatJoules(energy) : "?", 9);
+    line += RightAligned(known ? FormatPercent(energy / Total(0)) : "?", 8);
+    if (has_deviation_ && known) {
+      line += RightAligned("±" + FormatJoules(report_.folded.columns.front().deviation[node]), 12);
+    }
+    Line(line);
+  }
+
+  std::vector<NodeId> ChildrenOf(NodeId node) const {
+    const auto& nodes = report_.folded.tree.nodes;
+    std::vector<NodeId> children;
+    for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end) {
+      children.push_back(child);
+    }
+    auto weight = [&](NodeId id) { return std::isnan(Total(id)) ? -1 : Total(id); };
+    std::stable_sort(children.begin(), children.end(),
+                     [&](NodeId a, NodeId b) { return weight(a) > weight(b); });
+    return children;
+  }
+
+  std::string Label(NodeId node) const {
+    const TreeNode& tree_node = report_.folded.tree.nodes[node];
+    std::string label = tree_node.name;
+    if (tree_node.folded > 1) label += fmt::format(" ×{}", tree_node.folded);
+    return label;
+  }
+
+  // As deep as `depth`, which is small.
+  void Children(NodeId node, const std::string& prefix, int depth) {  // NOLINT(misc-no-recursion)
+    if (depth <= 0) return;
+    const std::vector<NodeId> children = ChildrenOf(node);
+    const double whole = Total(0);
+    size_t shown = 0;
+    while (shown < children.size() &&
+           (options_.depth || std::isnan(Total(children[shown])) ||
+            (whole > 0 && Total(children[shown]) >= kSmallestShare * whole))) {
+      ++shown;
+    }
+    for (size_t i = 0; i < shown; ++i) {
+      const bool last = i + 1 == children.size();
+      NodeLine(prefix + (last ? "└─ " : "├─ "), children[i], Label(children[i]));
+      Children(children[i], prefix + (last ? "   " : "│  "), depth - 1);
+    }
+    if (shown == children.size()) return;
+    double rest = 0;
+    for (size_t i = shown; i < children.size(); ++i) {
+      if (!std::isnan(Total(children[i]))) rest += Total(children[i]);
+    }
+    const std::string label = fmt::format("{} more", FormatCount(children.size() - shown));
+    const std::string start = prefix + "└─ ";
+    Line(Dim(start + Padded(label, label_width_ - static_cast<int>(DisplayWidth(start))) +
+             std::string(kBarWidth + 2, ' ') + RightAligned(FormatJoules(rest), 9) +
+             RightAligned(FormatPercent(whole > 0 ? rest / whole : 0), 8)));
+  }
+
+  void Operations() {
+    const auto top = static_cast<size_t>(std::max(0, options_.top.value_or(kDefaultTop)));
+    const size_t count = std::min(top, report_.summary.size());
+    if (count == 0) return;
+    double attributed = 0;
+    for (const ChannelAccount& account : report_.channels) attributed += account.attributed.value;
+    Line(Bold(fmt::format("{:>9}{:>8}{:>9}{:>9}{:>10}  {:<9} {:<6} {}", "energy", "share", "power",
+                          "time", "count", "phase", "device",
+                          "operation (repeated layers added up)")));
+    for (size_t i = 0; i < count; ++i) {
+      const OperationRow& row = report_.summary[i];
+      const std::string front = fmt::format(
+          "{}{}{}{}{:>10}  {:<9} {:<6} ",
+          RightAligned(row.energy_j ? FormatJoules(*row.energy_j) : "?", 9),
+          RightAligned(
+              row.energy_j && attributed > 0 ? FormatPercent(*row.energy_j / attributed) : "?", 8),
+          RightAligned(row.power_w ? FormatWatts(*row.power_w) : "?", 9),
+          RightAligned(FormatSeconds(row.seconds), 9), FormatCount(row.count), PhaseName(row.phase),
+          row.device);
+      const auto room =
+          static_cast<size_t>(std::max(20, width_ - static_cast<int>(DisplayWidth(front))));
+      Line(front + Ellipsize(Printable(row.name), room));
+    }
+    if (count < report_.summary.size()) {
+      Line(Dim(fmt::format("{:>9} more", FormatCount(report_.summary.size() - count))));
+    }
+    Line();
+  }
+
+  void Closure() {
+    Line(Bold(fmt::format("{:<8}{:>10} = {:>9}{:>8} + {:>9}{:>8} + {:>12}", "device", "total",
+                          "operations", "", "idle", "", "unattributed")));
+    double worst = 0;
+    for (const ChannelAccount& account : report_.channels) {
+      const double total = account.total.value;
+      auto share = [&](Joules part) {
+        return total != 0 ? FormatPercent(part.value / total) : std::string("-");
+      };
+      Line(fmt::format("{}{} = {}{} + {}{} + {}", Padded(account.channel, 8),
+                       RightAligned(FormatJoules(total), 10),
+                       RightAligned(FormatJoules(account.attributed.value), 10),
+                       RightAligned(share(account.attributed), 7),
+                       RightAligned(FormatJoules(account.idle.value), 9),
+                       RightAligned(share(account.idle), 8),
+                       RightAligned(FormatJoules(account.unattributed.value), 12)));
+      std::string detail =
+          fmt::format("        over {} with {} readings, {}; feeds {}",
+                      FormatSeconds((account.window_end - account.window_start).seconds()),
+                      FormatCount(account.readings), account.policy, account.feeds);
+      if (account.contained.value != 0) {
+        detail += fmt::format(" ({} read, less {} contained)", FormatJoules(account.measured.value),
+                              FormatJoules(account.contained.value));
+      }
+      if (account.outside_trace.value > 0) {
+        detail += fmt::format("; {} of idle lies before or after the trace",
+                              FormatJoules(account.outside_trace.value));
+      }
+      if (account.static_part) {
+        detail += fmt::format("; static part {}", FormatJoules(account.static_part->value));
+      }
+      Line(Dim(detail));
+      worst = std::max(worst, account.ClosureError());
+    }
+    Line(fmt::format("closure: the parts sum to what was measured; left over {:.1e} of the total",
+                     worst));
+    Line();
+  }
+
+  void Import() {
+    for (const ImportReport& report : report_.imports) {
+      const std::string name = report.file.substr(report.file.rfind('/') + 1);
+      std::string line =
+          fmt::format("read {} ({}): {} operations of {} events", Printable(name), report.format,
+                      FormatCount(report.operations), FormatCount(report.events));
+      if (report.device_events > 0) {
+        line += fmt::format("; {} of {} device events tied to the operation that launched them",
+                            FormatCount(report.tied), FormatCount(report.device_events));
+      }
+      if (report.outside_modules > 0) {
+        line += fmt::format("; {} operations are outside every module",
+                            FormatCount(report.outside_modules));
+      }
+      Line(line);
+      Findings(report, Finding::Kind::kDropped, "dropped");
+      Findings(report, Finding::Kind::kRepaired, "repaired");
+      Findings(report, Finding::Kind::kSkipped, "skipped");
+    }
+  }
+
+  void Findings(const ImportReport& report, Finding::Kind kind, const char* what) {
+    for (const Finding& finding : report.findings) {
+      if (finding.kind != kind) continue;
+      const std::string line =
+          fmt::format("  {} {}: {} (first at byte {})", what, FormatCount(finding.count),
+                      Printable(finding.reason), finding.first_offset);
+      Line(kind == Finding::Kind::kDropped ? Styled(line, "\x1b[33m") : Dim(line));
+    }
+  }
+
+  void Notes() {
+    for (const std::string& note : report_.notes) {
+      Line(Styled("note: " + Printable(note), "\x1b[33m"));
+    }
+  }
+
+  const AccountReport& report_;
+  const ViewOptions& options_;
+  int width_;
+  int label_width_ = 0;
+  bool has_deviation_ = false;
+  std::array<const EnergyColumn*, kPhaseCount> phases_{};
+  std::string text_;
+};
+
+}  // namespace
+
+std::string WriteTable(const AccountReport& report, const ViewOptions& options) {
+  return TableWriter(report, options).Write();
+}
+
+}  // namespace beryl::views

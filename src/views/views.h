@@ -1,0 +1,23 @@
+// One way out: a result in, bytes out. Views compute nothing that is not in the result, but sums of
+// what they leave out.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "types/account_report.h"
+
+namespace beryl::views {
+
+enum class Format { kTable, kJson, kCsv, kHtml };
+
+struct ViewOptions {
+  std::optional<int> depth;  // levels of the tree below its root
+  std::optional<int> top;    // operations to list; in JSON and CSV everything unless this is given
+  int width = 100;           // columns of the terminal
+  bool color = false;        // the output is a terminal that shows colours
+};
+
+std::string Write(const AccountReport& report, Format format, const ViewOptions& options);
+
+}  // namespace beryl::views

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Golden tests: runs the real binary and compares every byte that it prints.
+
+A case is a folder beside this file:
+  cmd     the arguments after `beryl`, quoted as in a shell; paths are relative to the case
+  stdin   what it is given to read (optional)
+  stdout  what it must print
+  stderr  what it must say (optional: not compared when absent)
+  exit    its exit status (optional: 0 when absent)
+
+To add a case, write `cmd` (and `stdin`), run with --bless, and read what it wrote.
+"""
+
+import argparse
+import concurrent.futures
+import difflib
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+TIMEOUT_S = 60
+SANITIZER = re.compile(rb"(Address|Leak|Thread|UndefinedBehavior)Sanitizer|: runtime error: ")
+# Whoever runs the tests has a terminal, a language and colours; the expected output has not.
+DROPPED_ENV = {"TERM", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "LANG", "LANGUAGE"}
+
+
+def clean_env():
+    env = {k: v for k, v in os.environ.items()
+           if k not in DROPPED_ENV and not k.startswith(("LC_", "BERYL_"))}
+    return env | {"LC_ALL": "C.UTF-8", "COLUMNS": "100", "TZ": "UTC"}
+
+
+def read(path, default=None):
+    return path.read_bytes() if path.exists() else default
+
+
+def diff(name, expected, actual):
+    def lines(data):
+        return data.decode("utf-8", "backslashreplace").splitlines(keepends=True)
+    out = []
+    for line in difflib.unified_diff(lines(expected), lines(actual),
+                                     f"expected {name}", f"actual {name}"):
+        out.append(line if line.endswith("\n") else line + "\n\\ no newline at end\n")
+    return "".join(out)
+
+
+def run_case(case, beryl, bless):
+    """Returns what is wrong with the case, or an empty string."""
+    try:
+        done = subprocess.run(
+            [beryl, *shlex.split((case / "cmd").read_text(), comments=True)],
+            cwd=case, env=clean_env(), input=read(case / "stdin", b""),
+            capture_output=True, timeout=TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        return f"still running after {TIMEOUT_S} s\n"
+
+    # Never blessed: nobody wants these as the expected output.
+    stderr_text = done.stderr.decode("utf-8", "backslashreplace")
+    if SANITIZER.search(done.stderr):
+        return f"a sanitizer complained:\n{stderr_text}"
+    if done.returncode < 0:
+        return f"killed by signal {-done.returncode}\n{stderr_text}"
+
+    if bless:
+        (case / "stdout").write_bytes(done.stdout)
+        # A failing command is a case about its message.
+        if done.returncode != 0 or (case / "stderr").exists():
+            (case / "stderr").write_bytes(done.stderr)
+        (case / "exit").unlink(missing_ok=True)
+        if done.returncode != 0:
+            (case / "exit").write_text(f"{done.returncode}\n")
+        return ""
+
+    problems = ""
+    expected_exit = int(read(case / "exit", b"0"))
+    if done.returncode != expected_exit:
+        problems += f"exit status {done.returncode}, expected {expected_exit}\n{stderr_text}"
+    expected_stdout = read(case / "stdout")
+    if expected_stdout is None:
+        problems += "no expected stdout; write it with --bless\n"
+    elif done.stdout != expected_stdout:
+        problems += diff("stdout", expected_stdout, done.stdout)
+    expected_stderr = read(case / "stderr", done.stderr)
+    if done.stderr != expected_stderr:
+        problems += diff("stderr", expected_stderr, done.stderr)
+    return problems
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--beryl", required=True, type=pathlib.Path, help="the binary to test")
+    parser.add_argument("--filter", default="", help="run only cases whose name matches this regex")
+    parser.add_argument("--bless", action="store_true", help="rewrite the expected files")
+    args = parser.parse_args()
+
+    cases = sorted(cmd.parent for cmd in HERE.glob("*/cmd")
+                   if re.search(args.filter, cmd.parent.name))
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = pool.map(lambda case: run_case(case, args.beryl.resolve(), args.bless), cases)
+        for case, problems in zip(cases, results):
+            if problems:
+                failed += 1
+                print(f"FAILED {case.name}\n{problems}", end="")
+    print(f"{len(cases) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
