@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "base/compensated_sum.h"
-#include "base/radix_sort.h"
+#include "base/sort_by_key.h"
 
 namespace beryl::account {
 namespace {
@@ -100,7 +100,7 @@ class Sweeper {
       sorted = sorted && (order.empty() || order.back().key <= key);
       order.push_back({key, i});
     }
-    if (!sorted) RadixSort(order);
+    if (!sorted) SortByKey(order);
     return order;
   }
 

@@ -1,6 +1,7 @@
 #include "base/event_stream.h"
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <cstring>
 #include <map>
@@ -22,11 +23,33 @@ constexpr uint64_t kAheadPerWorker = 3;
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-// A piece of the file, and room around it for what makes it a document.
+// Bytes with room around them for what makes them a document: they are parsed where they stand.
+class ChunkText {
+ public:
+  static constexpr size_t kFrontRoom = 16;
+  static constexpr size_t kBackRoom = 4 + simdjson::SIMDJSON_PADDING;
+
+  ChunkText() = default;
+  explicit ChunkText(size_t capacity)
+      : bytes_(std::make_unique_for_overwrite<char[]>(kFrontRoom + capacity + kBackRoom)),
+        capacity_(capacity) {}
+
+  char* data() { return bytes_.get() + kFrontRoom; }
+  std::string_view view() const { return {bytes_.get() + kFrontRoom, size_}; }
+  size_t size() const { return size_; }
+  size_t capacity() const { return capacity_; }
+  void set_size(size_t size) { size_ = size; }
+
+ private:
+  std::unique_ptr<char[]> bytes_;
+  size_t capacity_ = 0;
+  size_t size_ = 0;
+};
+
 struct Chunk {
   uint64_t sequence = 0;
-  uint64_t offset = 0;  // of text[0] in the file
-  std::string text;
+  uint64_t offset = 0;  // of the text in the file
+  ChunkText text;
   bool first = false;
   bool last = false;
   int worker = 0;
@@ -47,43 +70,44 @@ struct ChunkResult {
   std::unique_ptr<EventBatch> batch;
 };
 
-// Makes a document out of a chunk and walks it. Keeps its buffers from chunk to chunk.
+// Makes a document out of a chunk and walks it.
 class ChunkParser {
  public:
   explicit ChunkParser(std::unique_ptr<EventVisitor> visitor) : visitor_(std::move(visitor)) {}
 
-  ChunkResult Parse(const Chunk& chunk, bool bare_array) {
+  // Leaves the chunk's text as it was, but for bytes that had to be made harmless.
+  ChunkResult Parse(Chunk& chunk, bool bare_array) {
     bare_array_ = bare_array;
-    first_ = chunk.first;
     ChunkResult result;
-    size_t skip = 0;
-    if (!chunk.first) {
-      while (skip < chunk.text.size() && (IsSpace(chunk.text[skip]) || chunk.text[skip] == ',')) {
-        ++skip;
-      }
+    const std::string_view whole = chunk.text.view();
+    text_start_ = 0;
+    while (!chunk.first && text_start_ < whole.size() &&
+           (IsSpace(whole[text_start_]) || whole[text_start_] == ',')) {
+      ++text_start_;
     }
-    text_start_ = skip;
-    text_ = std::string_view(chunk.text).substr(skip);
-    file_offset_ = chunk.offset + skip;
-    std::string_view front = chunk.first ? "" : bare_array ? "[" : R"({"traceEvents":[)";
-    std::string_view back = bare_array ? "]" : "]}";
+    text_ = whole.substr(text_start_);
+    file_offset_ = chunk.offset + text_start_;
+    const std::string_view front = chunk.first ? "" : bare_array ? "[" : R"({"traceEvents":[)";
+    const std::string_view back = bare_array ? "]" : "]}";
+
+    document_ = chunk.text.data() + text_start_ - front.size();
+    front_size_ = front.size();
+    std::array<char, ChunkText::kFrontRoom> overwritten{};
+    std::memcpy(overwritten.data(), document_, front.size());
+    std::memcpy(document_, front.data(), front.size());
 
     // The last chunk brings its own closing brackets, unless the file is cut short.
     bool own_end = chunk.last && EndsLikeADocument(bare_array);
-    document_.assign(front).append(text_).append(own_end ? "" : back);
-    front_size_ = front.size();
-    auto status = Open();
+    auto status = Open(own_end ? "" : back);
     if (status == simdjson::UTF8_ERROR || status == simdjson::UNESCAPED_CHARS) {
       size_t where = 0;
-      result.replaced_bytes = json::Sanitize(document_.data(), document_.size(), where);
-      result.first_replaced = file_offset_ + where - front_size_;
-      status = Open();
+      result.replaced_bytes = json::Sanitize(chunk.text.data() + text_start_, text_.size(), where);
+      result.first_replaced = file_offset_ + where;
+      status = Open(own_end ? "" : back);
     }
     if (status == simdjson::UNCLOSED_STRING) {
-      document_.resize(front_size_ + text_.size());
-      document_.append("\"").append(back);
       own_end = false;
-      status = Open();
+      status = Open(bare_array ? "\"]" : "\"]}");
     }
     if (status == simdjson::SUCCESS) {
       Walk(own_end, result);
@@ -91,6 +115,7 @@ class ChunkParser {
       result.outcome = Outcome::kBroken;
       result.stop = text_start_;
     }
+    std::memcpy(document_, overwritten.data(), front.size());
     result.batch = visitor_->Take();
     return result;
   }
@@ -101,17 +126,18 @@ class ChunkParser {
     return end != std::string_view::npos && text_[end] == (bare_array ? ']' : '}');
   }
 
-  simdjson::error_code Open() {
+  simdjson::error_code Open(std::string_view back) {
+    char* end = document_ + front_size_ + text_.size();
+    std::memcpy(end, back.data(), back.size());
     // Blanks behind the end, so that nothing left in the buffer can look like a closing bracket.
-    const size_t size = document_.size();
-    document_.append(simdjson::SIMDJSON_PADDING, ' ');
-    document_.resize(size);
-    return parser_.iterate(document_.data(), size, size + simdjson::SIMDJSON_PADDING).get(walked_);
+    std::memset(end + back.size(), ' ', simdjson::SIMDJSON_PADDING);
+    const size_t size = front_size_ + text_.size() + back.size();
+    return parser_.iterate(document_, size, size + simdjson::SIMDJSON_PADDING).get(walked_);
   }
 
   // Offset in the chunk's text of a place in the document.
   size_t TextOffset(const char* place) const {
-    const auto at = static_cast<size_t>(place - document_.data());
+    const auto at = static_cast<size_t>(place - document_);
     return text_start_ + std::min(at - std::min(at, front_size_), text_.size());
   }
 
@@ -157,7 +183,7 @@ class ChunkParser {
 
   // True when what follows the array may be looked at too.
   bool WalkArray(simdjson::ondemand::array& array, bool own_end, ChunkResult& result) {
-    const char* event_start = document_.data() + front_size_;
+    const char* event_start = document_ + front_size_;
     for (auto element : array) {
       simdjson::ondemand::value value;
       bool ok = element.get(value) == simdjson::SUCCESS;
@@ -175,7 +201,7 @@ class ChunkParser {
     if (own_end) return true;
     const char* after = nullptr;
     if (walked_.current_location().get(after) == simdjson::SUCCESS &&
-        after < document_.data() + front_size_ + text_.size()) {
+        after < document_ + front_size_ + text_.size()) {
       result.outcome = Outcome::kClosed;
       result.stop = TextOffset(after);
     }
@@ -185,13 +211,12 @@ class ChunkParser {
   std::unique_ptr<EventVisitor> visitor_;
   simdjson::ondemand::parser parser_;
   simdjson::ondemand::document walked_;
-  std::string document_;
+  char* document_ = nullptr;
   std::string_view text_;
   size_t text_start_ = 0;
   size_t front_size_ = 0;
   uint64_t file_offset_ = 0;
   bool bare_array_ = false;
-  bool first_ = false;
 };
 
 // Reads the file and cuts it where an event seems to end.
@@ -203,40 +228,52 @@ class Cutter {
   bool bare_array() const { return bare_array_; }
   uint64_t bytes() const { return offset_ + rest_.size(); }
 
+  // A buffer that is no longer used; its memory is warm.
+  void Recycle(ChunkText text) {
+    if (text.capacity() == kOverlap + chunk_bytes_) spare_.push_back(std::move(text));
+  }
+
   Result<Chunk> Next() {
     Chunk chunk;
     chunk.sequence = sequence_++;
     chunk.first = chunk.sequence == 0;
-    chunk.text = std::move(rest_);
-    rest_.clear();
-    const size_t before = chunk.text.size();
-    chunk.text.resize(before + chunk_bytes_);
-    auto got = source_.Read(chunk.text.data() + before, chunk_bytes_);
+    if (spare_.empty() || rest_.size() > kOverlap) {
+      chunk.text = ChunkText(std::max(kOverlap, rest_.size()) + chunk_bytes_);
+    } else {
+      chunk.text = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    char* text = chunk.text.data();
+    std::memcpy(text, rest_.data(), rest_.size());
+    auto got = source_.Read(text + rest_.size(), chunk_bytes_);
     if (!got) return got.error();
-    chunk.text.resize(before + *got);
+    size_t size = rest_.size() + *got;
     if (chunk.first) {
-      if (chunk.text.starts_with("\xEF\xBB\xBF")) chunk.text.replace(0, 3, "   ");
-      const size_t start = chunk.text.find_first_not_of(" \t\r\n");
-      bare_array_ = start != std::string::npos && chunk.text[start] == '[';
+      if (std::string_view(text, size).starts_with("\xEF\xBB\xBF")) std::memset(text, ' ', 3);
+      const std::string_view view(text, size);
+      const size_t start = view.find_first_not_of(" \t\r\n");
+      bare_array_ = start != std::string_view::npos && view[start] == '[';
     }
     chunk.offset = offset_;
     chunk.last = ended_ = *got < chunk_bytes_;
+    rest_.clear();
     if (!chunk.last) {
-      const size_t cut = GuessCut(chunk.text);
-      rest_.assign(chunk.text, cut);
-      chunk.text.resize(cut);
+      const size_t cut = GuessCut({text, size});
+      rest_.assign(text + cut, size - cut);
+      size = cut;
     }
-    offset_ += chunk.text.size();
+    chunk.text.set_size(size);
+    offset_ += size;
     return chunk;
   }
 
  private:
   // Just behind the last `}` that is followed by `,` and `{`, or the whole text.
-  static size_t GuessCut(const std::string& text) {
+  static size_t GuessCut(std::string_view text) {
     size_t end = text.size();
     for (int attempt = 0; attempt < 1000; ++attempt) {
       const size_t open = text.rfind('{', end);
-      if (open == std::string::npos || open == 0) break;
+      if (open == std::string_view::npos || open == 0) break;
       size_t at = open - 1;
       while (at > 0 && IsSpace(text[at])) --at;
       if (text[at] == ',' && at > 0) {
@@ -249,8 +286,12 @@ class Cutter {
     return text.size();
   }
 
+  // Room for what one chunk leaves to the next.
+  static constexpr size_t kOverlap = size_t{64} << 10;
+
   ByteSource& source_;
   size_t chunk_bytes_;
+  std::vector<ChunkText> spare_;
   uint64_t sequence_ = 0;
   uint64_t offset_ = 0;
   std::string rest_;
@@ -268,23 +309,31 @@ class Merger {
         joiner_number_(joiner_number),
         commit_(commit) {}
 
-  void Add(Chunk chunk, ChunkResult result, bool bare_array) {
+  void Add(const Chunk& chunk, ChunkResult result, bool bare_array) {
     if (closed_) {
       commit_(std::move(result.batch), chunk.worker, false);
-      if (trailer_.size() < kLongestJoin) trailer_ += chunk.text;
+      if (trailer_.size() < kLongestJoin) trailer_ += chunk.text.view();
       return;
     }
-    if (carry_) {
-      commit_(std::move(result.batch), chunk.worker, false);
-      Chunk joined = std::move(*carry_);
-      carry_.reset();
-      joined.text += chunk.text;
-      joined.last = chunk.last;
-      joined.worker = joiner_number_;
-      result = joiner_.Parse(joined, bare_array);
-      chunk = std::move(joined);
+    if (!carry_) {
+      Settle(chunk, std::move(result), bare_array);
+      return;
     }
-    Settle(std::move(chunk), std::move(result), bare_array);
+    commit_(std::move(result.batch), chunk.worker, false);
+    const Carried carried = std::move(*carry_);
+    carry_.reset();
+    Chunk joined;
+    joined.text = ChunkText(carried.text.size() + chunk.text.size());
+    joined.text.set_size(joined.text.capacity());
+    std::memcpy(joined.text.data(), carried.text.data(), carried.text.size());
+    std::memcpy(joined.text.data() + carried.text.size(), chunk.text.view().data(),
+                chunk.text.size());
+    joined.offset = carried.offset;
+    joined.first = carried.first;
+    joined.last = chunk.last;
+    joined.worker = joiner_number_;
+    ChunkResult rejoined = joiner_.Parse(joined, bare_array);
+    Settle(joined, std::move(rejoined), bare_array);
   }
 
   const std::optional<Error>& error() const { return error_; }
@@ -311,7 +360,7 @@ class Merger {
   }
 
  private:
-  void Settle(Chunk chunk, ChunkResult result, bool bare_array) {
+  void Settle(const Chunk& chunk, ChunkResult result, bool bare_array) {
     if (result.replaced_bytes > 0) {
       if (end_.replaced_bytes == 0) end_.first_replaced = result.first_replaced;
       end_.replaced_bytes += result.replaced_bytes;
@@ -323,37 +372,38 @@ class Merger {
       case Outcome::kClosed:
         commit_(std::move(result.batch), chunk.worker, true);
         closed_ = true;
-        if (!bare_array) trailer_ = chunk.text.substr(result.stop);
+        if (!bare_array) trailer_ = chunk.text.view().substr(result.stop);
         return;
       case Outcome::kNoEvents:
         commit_(std::move(result.batch), chunk.worker, chunk.last);
         if (chunk.last) {
           error_ = NoEvents(chunk);
         } else {
-          Carry(std::move(chunk), 0);
+          Carry(chunk, 0);
         }
         return;
       case Outcome::kBroken:
         commit_(std::move(result.batch), chunk.worker, true);
-        Broken(std::move(chunk), result.stop, bare_array);
+        Broken(chunk, result.stop, bare_array);
         return;
     }
   }
 
   Error NoEvents(const Chunk& chunk) const {
-    const auto syntax = json::FindSyntaxError(chunk.text);
+    const auto syntax = json::FindSyntaxError(chunk.text.view());
     if (syntax) {
       return InvalidError(fmt::format("{}: not valid JSON at byte {}: {}", name_,
                                       chunk.offset + syntax->offset,
-                                      json::Describe(*syntax, chunk.text)));
+                                      json::Describe(*syntax, chunk.text.view())));
     }
     return InvalidError(fmt::format(
         "{}: no \"traceEvents\" in this JSON object; expected a profiler's trace", name_));
   }
 
-  void Broken(Chunk chunk, size_t stop, bool bare_array) {
+  void Broken(const Chunk& chunk, size_t stop, bool bare_array) {
     const bool from_start = chunk.first && stop == 0;
-    const std::string text = (from_start ? "" : "[") + chunk.text.substr(stop);
+    const std::string text =
+        std::string(from_start ? "" : "[").append(chunk.text.view().substr(stop));
     const size_t shift = from_start ? 0 : 1;
     const auto syntax = json::FindSyntaxError(text);
     if (!syntax) {
@@ -363,7 +413,7 @@ class Merger {
                                    name_, chunk.offset + stop));
       return;
     }
-    const bool blank = chunk.text.find_first_not_of(" \t\r\n") == std::string::npos;
+    const bool blank = chunk.text.view().find_first_not_of(" \t\r\n") == std::string_view::npos;
     if (!syntax->at_end || (from_start && chunk.last && blank)) {
       error_ = InvalidError(fmt::format("{}: not valid JSON at byte {}: {}", name_,
                                         chunk.offset + stop + syntax->offset - shift,
@@ -371,10 +421,11 @@ class Merger {
       return;
     }
     if (!chunk.last) {
-      Carry(std::move(chunk), stop);
+      Carry(chunk, stop);
       return;
     }
-    if (from_start && !bare_array && chunk.text.find("\"traceEvents\"") == std::string::npos) {
+    if (from_start && !bare_array &&
+        chunk.text.view().find("\"traceEvents\"") == std::string_view::npos) {
       error_ = NoEvents(chunk);
       return;
     }
@@ -383,24 +434,28 @@ class Merger {
     end_.why = json::Describe(*syntax, text);
   }
 
-  void Carry(Chunk chunk, size_t stop) {
+  void Carry(const Chunk& chunk, size_t stop) {
     if (chunk.text.size() - stop > kLongestJoin) {
       error_ = InvalidError(fmt::format("{}: the event at byte {} is longer than {} MiB", name_,
                                         chunk.offset + stop, kLongestJoin >> 20));
       return;
     }
-    Chunk carry;
-    carry.first = chunk.first && stop == 0;
-    carry.offset = chunk.offset + stop;
-    carry.text = chunk.text.substr(stop);
-    carry_ = std::move(carry);
+    carry_ = Carried{std::string(chunk.text.view().substr(stop)), chunk.offset + stop,
+                     chunk.first && stop == 0};
   }
+
+  // What has to be parsed again together with the next chunk.
+  struct Carried {
+    std::string text;
+    uint64_t offset = 0;
+    bool first = false;
+  };
 
   std::string name_;
   ChunkParser joiner_;
   int joiner_number_;
   const CommitBatch& commit_;
-  std::optional<Chunk> carry_;
+  std::optional<Carried> carry_;
   bool closed_ = false;
   std::string trailer_;
   std::optional<Error> error_;
@@ -455,8 +510,9 @@ Result<EventStreamEnd> WalkEvents(ByteSource& source, const EventStreamOptions& 
         auto [taken, outcome] = std::move(ready->second);
         parsed.erase(ready);
         lock.unlock();
-        merger.Add(std::move(taken), std::move(outcome), bare_array);
+        merger.Add(taken, std::move(outcome), bare_array);
         lock.lock();
+        cutter.Recycle(std::move(taken.text));
         ++merged;
         stop = stop || merger.error().has_value();
         changed.notify_all();

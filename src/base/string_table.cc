@@ -10,19 +10,17 @@ constexpr size_t kFirstSlots = 256;
 
 StringTable::StringTable() : slots_(kFirstSlots, 0) { Intern(""); }
 
-StringId StringTable::Intern(std::string_view text) {
-  const uint64_t hash = HashBytes(text);
-  const size_t mask = slots_.size() - 1;
-  size_t slot = hash & mask;
-  while (slots_[slot] != 0) {
-    const Entry& entry = entries_[slots_[slot] - 1];
-    if (entry.hash == hash && entry.text == text) return slots_[slot] - 1;
-    slot = (slot + 1) & mask;
-  }
+StringId StringTable::Add(std::string_view text, uint64_t hash) {
   const auto id = static_cast<StringId>(entries_.size());
   entries_.push_back({Store(text), hash});
+  if (entries_.size() * 2 > slots_.size()) {
+    Grow();
+    return id;
+  }
+  const size_t mask = slots_.size() - 1;
+  size_t slot = hash & mask;
+  while (slots_[slot] != 0) slot = (slot + 1) & mask;
   slots_[slot] = id + 1;
-  if (entries_.size() * 2 > slots_.size()) Grow();
   return id;
 }
 

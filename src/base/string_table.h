@@ -11,6 +11,35 @@ namespace beryl {
 
 using StringId = uint32_t;
 
+// Fast non-cryptographic hash, sixteen bytes at a time; stable within one run of the program only.
+inline uint64_t HashBytes(std::string_view text) {
+  constexpr uint64_t kFirst = 0x9E3779B97F4A7C15ULL;
+  constexpr uint64_t kSecond = 0xC2B2AE3D27D4EB4FULL;
+  // The 128-bit product of two words mixes both into all bits.
+  auto mix = [](uint64_t a, uint64_t b) {
+    __extension__ using Wide = unsigned __int128;
+    const Wide product = static_cast<Wide>(a) * b;
+    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+  };
+  auto word = [](const char* p, size_t size) {
+    uint64_t value = 0;
+    std::memcpy(&value, p, size);
+    return value;
+  };
+  uint64_t hash = text.size() * kFirst;
+  const char* p = text.data();
+  size_t left = text.size();
+  for (; left > 16; p += 16, left -= 16) {
+    hash = mix(word(p, 8) ^ hash ^ kFirst, word(p + 8, 8) ^ kSecond);
+  }
+  if (left > 8) {
+    // The last two words may overlap: that is cheaper than reading a part of one.
+    return mix(word(p, 8) ^ hash ^ kFirst, word(p + left - 8, 8) ^ kSecond);
+  }
+  return left == 8 ? mix(word(p, 8) ^ hash, kSecond)
+                   : mix((left > 0 ? word(p, left) : 0) ^ hash, kSecond);
+}
+
 // Views handed out stay valid as long as the table lives (moving the table included).
 // Not for use by two threads at once.
 class StringTable {
@@ -18,7 +47,15 @@ class StringTable {
   StringTable();
 
   // Id 0 is always the empty string.
-  StringId Intern(std::string_view text);
+  StringId Intern(std::string_view text) {
+    const uint64_t hash = HashBytes(text);
+    const size_t mask = slots_.size() - 1;
+    for (size_t slot = hash & mask; slots_[slot] != 0; slot = (slot + 1) & mask) {
+      const Entry& entry = entries_[slots_[slot] - 1];
+      if (entry.hash == hash && entry.text == text) return slots_[slot] - 1;
+    }
+    return Add(text, hash);
+  }
   std::string_view Text(StringId id) const { return entries_[id].text; }
   size_t size() const { return entries_.size(); }
 
@@ -28,6 +65,7 @@ class StringTable {
     uint64_t hash;
   };
 
+  StringId Add(std::string_view text, uint64_t hash);
   std::string_view Store(std::string_view text);
   void Grow();
 
@@ -37,26 +75,5 @@ class StringTable {
   size_t block_left_ = 0;
   char* block_next_ = nullptr;
 };
-
-// Fast non-cryptographic hash, eight bytes at a time; stable within one run of the program only.
-inline uint64_t HashBytes(std::string_view text) {
-  constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15ULL;
-  uint64_t hash = text.size() * kMultiplier;
-  const char* p = text.data();
-  size_t left = text.size();
-  auto mix = [&hash](uint64_t word) {
-    hash = (hash ^ word) * kMultiplier;
-    hash ^= hash >> 29;
-  };
-  for (; left >= 8; p += 8, left -= 8) {
-    uint64_t word;
-    std::memcpy(&word, p, 8);
-    mix(word);
-  }
-  uint64_t tail = 0;
-  if (left > 0) std::memcpy(&tail, p, left);
-  mix(tail);
-  return hash ^ (hash >> 32);
-}
 
 }  // namespace beryl

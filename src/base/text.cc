@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <ctime>
 
 #include <fmt/chrono.h>
@@ -15,6 +16,26 @@ namespace beryl {
 namespace {
 
 constexpr double kLargestNanos = 4e18;
+
+// The value of eight digits at once; false if one of them is none.
+bool EightDigits(const char* p, uint64_t& value) {
+  uint64_t word;
+  std::memcpy(&word, p, 8);
+  constexpr uint64_t kZeros = 0x3030303030303030;
+  constexpr uint64_t kHighNibbles = 0xF0F0F0F0F0F0F0F0;
+  // Digits are 0x30 to 0x39: the high nibble is 3, also after adding 6.
+  if ((word & kHighNibbles) != kZeros || ((word + 0x0606060606060606) & kHighNibbles) != kZeros) {
+    return false;
+  }
+  word -= kZeros;
+  word = (word * 10) + (word >> 8);  // pairs
+  constexpr uint64_t kMask = 0x000000FF000000FF;
+  constexpr uint64_t kFirst = 100 + (1'000'000ULL << 32);
+  constexpr uint64_t kSecond = 1 + (10'000ULL << 32);
+  value = (((word & kMask) * kFirst) + (((word >> 16) & kMask) * kSecond)) >> 32;
+  value &= 0xFFFFFFFF;
+  return true;
+}
 
 struct Prefix {
   double factor;
@@ -51,6 +72,9 @@ std::optional<Nanos> ParseMicros(std::string_view text) {
   if (p == end) return std::nullopt;
   uint64_t whole = 0;
   const char* start = p;
+  for (uint64_t eight = 0; end - p >= 8 && EightDigits(p, eight); p += 8) {
+    whole = whole * 100'000'000 + eight;
+  }
   for (; p != end && *p >= '0' && *p <= '9'; ++p)
     whole = whole * 10 + static_cast<uint64_t>(*p - '0');
   // Sixteen digits are 317 years; more would not fit either.

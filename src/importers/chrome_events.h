@@ -15,6 +15,18 @@
 
 namespace beryl::importers {
 
+// The letter of `ph`, or '?' if it is none.
+inline char PhaseLetter(json::Value value) {
+  const std::string_view token = value.Token();
+  return token.size() == 3 && token.front() == '"' ? token[1] : '?';
+}
+
+// The content of a string token, escapes left as they are; empty for anything else.
+inline std::string_view Unquoted(std::string_view token) {
+  return token.size() >= 2 && token.front() == '"' ? token.substr(1, token.size() - 2)
+                                                   : std::string_view();
+}
+
 // Findings of one batch. Reasons are string literals, so a pointer is enough to tell them apart.
 class FindingCounter {
  public:

@@ -86,10 +86,9 @@ class Visitor : public EventVisitor {
     bool args_ok = true;
     const bool ok = event.ForEachMember([&](json::Key key, json::Value value) {
       if (key == "ph") {
-        const auto text = value.String();
-        phase = text && !text->empty() ? text->front() : '?';
+        phase = PhaseLetter(value);
       } else if (key == "cat") {
-        cat = value.String().value_or("");
+        cat = Unquoted(value.Token());
       } else if (key == "name") {
         name = value.String().value_or("");
       } else if (key == "pid") {

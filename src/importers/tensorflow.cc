@@ -34,7 +34,6 @@ struct ProcessName {
 
 struct Batch : EventBatch {
   std::vector<Record> records;
-  std::vector<uint64_t> offsets_of_new_processes;
   std::vector<std::string_view> new_strings;
   std::vector<std::pair<StringId, StringId>> new_kinds;      // name, type
   std::vector<std::pair<StringId, uint64_t>> new_processes;  // pid as text, first offset
@@ -62,8 +61,7 @@ class Visitor : public EventVisitor {
     bool args_ok = true;
     const bool ok = event.ForEachMember([&](json::Key key, json::Value value) {
       if (key == "ph") {
-        const auto text = value.String();
-        phase = text && !text->empty() ? text->front() : '?';
+        phase = PhaseLetter(value);
       } else if (key == "ts") {
         times.SetStart(value);
       } else if (key == "dur") {
@@ -71,7 +69,7 @@ class Visitor : public EventVisitor {
       } else if (key == "pid") {
         pid = value.Token();
       } else if (key == "name") {
-        event_name = value.String().value_or("");
+        event_name = value.Token();
       } else if (key == "args" && value.IsObject()) {
         args_ok = value.ForEachMember([&](json::Key arg, json::Value content) {
           if (arg == "name") {
@@ -84,6 +82,7 @@ class Visitor : public EventVisitor {
     });
     if (!ok || !args_ok) return false;
     ++batch_->events;
+    event_name = Unquoted(event_name);
     if (phase == 'X') {
       AddOperation(times, pid, event_name, name, type, offset);
     } else if (phase == 'M') {
@@ -137,19 +136,18 @@ class Visitor : public EventVisitor {
 
   uint32_t Kind(std::string_view name, std::string_view type) {
     const StringId name_id = strings_.Intern(name);
-    const StringId type_id = strings_.Intern(type);
     // Nearly every name has one type: one look into an array.
-    if (name_id >= kind_of_name_.size()) kind_of_name_.resize(size_t{name_id} * 2 + 64, {0, kNone});
-    auto& [known_type, known_kind] = kind_of_name_[name_id];
-    if (known_kind != kNone && known_type == type_id) return known_kind;
+    if (name_id >= kind_of_name_.size()) kind_of_name_.resize(size_t{name_id} * 2 + 64);
+    KnownKind& known = kind_of_name_[name_id];
+    if (known.kind != kNone && known.type == type) return known.kind;
+    const StringId type_id = strings_.Intern(type);
     auto [place, is_new] = kinds_.try_emplace({name_id, type_id}, kind_count_);
     if (is_new) {
       ++kind_count_;
       batch_->new_kinds.emplace_back(name_id, type_id);
     }
-    known_type = type_id;
-    known_kind = place->second;
-    return known_kind;
+    known = {strings_.Text(type_id), place->second};
+    return known.kind;
   }
 
   uint32_t Process(std::string_view pid, uint64_t offset) {
@@ -168,7 +166,11 @@ class Visitor : public EventVisitor {
   static constexpr uint32_t kNone = ~uint32_t{0};
   std::unique_ptr<Batch> batch_;
   WorkerStrings strings_;
-  std::vector<std::pair<StringId, uint32_t>> kind_of_name_;
+  struct KnownKind {
+    std::string_view type;
+    uint32_t kind = kNone;
+  };
+  std::vector<KnownKind> kind_of_name_;
   std::map<std::pair<StringId, StringId>, uint32_t> kinds_;
   uint32_t kind_count_ = 0;
   std::unordered_map<StringId, uint32_t> processes_;
