@@ -480,8 +480,13 @@ Result<EventStreamEnd> WalkEvents(ByteSource& source, const EventStreamOptions& 
   std::optional<Error> read_error;
   const uint64_t ahead = kAheadPerWorker * static_cast<uint64_t>(workers);
 
+  // These outlive the workers: a batch that is still waiting to be committed may refer to its
+  // visitor.
+  std::vector<ChunkParser> parsers;
+  for (int number = 0; number < workers; ++number) parsers.emplace_back(make_visitor(number));
+
   auto work = [&](int number) {
-    ChunkParser parser(make_visitor(number));
+    ChunkParser& parser = parsers[static_cast<size_t>(number)];
     std::unique_lock lock(mutex);
     for (;;) {
       changed.wait(lock, [&] { return stop || cutter.ended() || cut - merged < ahead; });

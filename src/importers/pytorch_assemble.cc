@@ -2,7 +2,6 @@
 // operation launched a kernel, which forward operation a backward one belongs to.
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -69,9 +68,25 @@ class Assembler {
     bool in_module = false;
   };
 
-  // A sequence number and a thread.
-  using ForwardKey = std::pair<int64_t, StringId>;
+  struct ForwardKey {
+    int64_t sequence;
+    StringId thread;
+    bool operator==(const ForwardKey&) const = default;
+  };
+  struct ForwardKeyHash {
+    size_t operator()(const ForwardKey& key) const {
+      return static_cast<uint64_t>(key.sequence) * 0x9E3779B97F4A7C15ULL + key.thread;
+    }
+  };
   static constexpr StringId kAnyThread = std::numeric_limits<StringId>::max();
+
+  // `autograd::engine::evaluate_function: X` wraps what the engine runs; versions before 1.9 show the node itself:
+  // `AddmmBackward`, `AddBackward0`, `CopyBackwards`.
+  static bool IsBackwardName(std::string_view name) {
+    return name.starts_with("autograd::engine::evaluate_function") ||
+           name == "torch::autograd::AccumulateGrad" ||
+           name.find("Backward") != std::string_view::npos;
+  }
 
   static bool IsHostOp(KinetoCategory category) {
     return category == KinetoCategory::kCpuOp || category == KinetoCategory::kRuntime;
@@ -195,8 +210,7 @@ class Assembler {
     const KinetoRecord& record = records_[index];
     Place& place = places_[index];
     const std::string_view name = trace_.strings.Text(record.name);
-    const bool starts_backward =
-        record.backward || name.starts_with("autograd::engine::evaluate_function");
+    const bool starts_backward = record.backward || IsBackwardName(name);
     if (starts_backward) open.phase = Phase::kBackward;
     // In the backward phase the hierarchy is left over from some forward operation.
     if (record.hierarchy != 0 && !open.in_module && open.phase != Phase::kBackward) {
@@ -382,7 +396,7 @@ class Assembler {
   OpTrace& trace_;
   ImportReport& report_;
   std::vector<Place> places_;
-  std::map<ForwardKey, uint32_t> forwards_;
+  std::unordered_map<ForwardKey, uint32_t, ForwardKeyHash> forwards_;
   std::unordered_map<StringId, Place> place_of_module_;
   std::unordered_map<OpKind, uint32_t, OpKindHash> kinds_;
   std::optional<uint32_t> next_lane_;
