@@ -207,6 +207,16 @@ std::string Ellipsize(std::string_view text, size_t width) {
   return result;
 }
 
+std::string EllipsizePath(std::string_view path, size_t width) {
+  if (DisplayWidth(path) <= width) return std::string(path);
+  for (size_t at = path.find('/'); at != std::string_view::npos; at = path.find('/', at + 1)) {
+    const std::string_view tail = path.substr(at);
+    if (DisplayWidth(tail) < width) return "…" + std::string(tail);
+  }
+  const size_t slash = path.rfind('/');
+  return Ellipsize(slash == std::string_view::npos ? path : path.substr(slash + 1), width);
+}
+
 std::string Printable(std::string_view text) {
   std::string result(text);
   size_t first = 0;

@@ -44,6 +44,8 @@ std::string FormatTime(Nanos time);
 size_t DisplayWidth(std::string_view text);
 // Shortens in the middle with an ellipsis to at most `width` columns.
 std::string Ellipsize(std::string_view text, size_t width);
+// Shortens a path from the front, at a "/" where it can: the end of a qualified name says most.
+std::string EllipsizePath(std::string_view path, size_t width);
 // Valid UTF-8 without control characters, whatever comes in.
 std::string Printable(std::string_view text);
 

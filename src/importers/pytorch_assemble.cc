@@ -176,10 +176,11 @@ class Assembler {
     return outside_;
   }
 
+  // An annotation leaves the operation around it the caller of what is inside; a module does not.
   void EnterScope(const KinetoRecord& record, Open& open) {
-    open.op = kNone;
     const std::string_view name = trace_.strings.Text(record.name);
     if (record.category == KinetoCategory::kModule) {
+      open.op = kNone;
       const auto numbered = SplitNumber(name);
       std::string_view type = numbered ? numbered->stem : name;
       if (type.ends_with('_')) type.remove_suffix(1);

@@ -214,6 +214,7 @@ void WriteAccountObject(JsonWriter& json, const AccountReport& report, const Tre
   WriteOperations(json, "operations", report.operations, false, options.top);
   json.Member("operations_total", report.operations.size());
   WriteOperations(json, "summary", report.summary, true, options.top);
+  json.Member("summary_total", report.summary.size());
   WriteTree(json, tree, options.depth);
   WriteImport(json, report.imports);
   json.End();

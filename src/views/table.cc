@@ -21,11 +21,12 @@ constexpr int kNarrowest = 60;
 struct PhaseLook {
   const char* glyph;
   const char* color;
+  const char* short_name;
 };
 constexpr std::array<PhaseLook, kPhaseCount> kPhaseLooks = {{
-    {"█", "\x1b[32m"},
-    {"▓", "\x1b[34m"},
-    {"░", "\x1b[33m"},
+    {"█", "\x1b[32m", "fwd"},
+    {"▓", "\x1b[34m", "bwd"},
+    {"░", "\x1b[33m", "opt"},
 }};
 
 class TableWriter {
@@ -198,22 +199,22 @@ class TableWriter {
     if (count == 0) return;
     double attributed = 0;
     for (const ChannelAccount& account : report_.channels) attributed += account.attributed.value;
-    Line(Bold(fmt::format("{:>9}{:>8}{:>9}{:>9}{:>10}  {:<9} {:<6} {}", "energy", "share", "power",
-                          "time", "count", "phase", "device",
-                          "operation (repeated layers added up)")));
+    Line(Bold(fmt::format("{:>8}{:>7}{:>8}{:>9}{:>8}  {:<4}{:<6} {}", "energy", "share", "power",
+                          "time", "count", "", "device", "operation, layers added up")));
     for (size_t i = 0; i < count; ++i) {
       const OperationRow& row = report_.summary[i];
-      const std::string front = fmt::format(
-          "{}{}{}{}{:>10}  {:<9} {:<6} ",
-          RightAligned(row.energy_j ? FormatJoules(*row.energy_j) : "?", 9),
-          RightAligned(
-              row.energy_j && attributed > 0 ? FormatPercent(*row.energy_j / attributed) : "?", 8),
-          RightAligned(row.power_w ? FormatWatts(*row.power_w) : "?", 9),
-          RightAligned(FormatSeconds(row.seconds), 9), FormatCount(row.count), PhaseName(row.phase),
-          row.device);
+      const bool share = row.energy_j && attributed > 0;
+      const std::string front =
+          fmt::format("{}{}{}{}{:>8}  {:<4}{} ",
+                      RightAligned(row.energy_j ? FormatJoules(*row.energy_j) : "?", 8),
+                      RightAligned(share ? FormatPercent(*row.energy_j / attributed) : "?", 7),
+                      RightAligned(row.power_w ? FormatWatts(*row.power_w) : "?", 8),
+                      RightAligned(FormatSeconds(row.seconds), 9), FormatCount(row.count),
+                      kPhaseLooks[static_cast<size_t>(row.phase)].short_name,
+                      Padded(Ellipsize(Printable(row.device), 6), 6));
       const auto room =
-          static_cast<size_t>(std::max(20, width_ - static_cast<int>(DisplayWidth(front))));
-      Line(front + Ellipsize(Printable(row.name), room));
+          static_cast<size_t>(std::max(12, width_ - static_cast<int>(DisplayWidth(front))));
+      Line(front + EllipsizePath(Printable(row.name), room));
     }
     if (count < report_.summary.size()) {
       Line(Dim(fmt::format("{:>9} more", FormatCount(report_.summary.size() - count))));
@@ -237,27 +238,43 @@ class TableWriter {
                        RightAligned(FormatJoules(account.idle.value), 9),
                        RightAligned(share(account.idle), 8),
                        RightAligned(FormatJoules(account.unattributed.value), 12)));
-      std::string detail =
-          fmt::format("        over {} with {} readings, {}; feeds {}",
-                      FormatSeconds((account.window_end - account.window_start).seconds()),
-                      FormatCount(account.readings), account.policy, account.feeds);
-      if (account.contained.value != 0) {
-        detail += fmt::format(" ({} read, less {} contained)", FormatJoules(account.measured.value),
-                              FormatJoules(account.contained.value));
-      }
-      if (account.outside_trace.value > 0) {
-        detail += fmt::format("; {} of idle lies before or after the trace",
-                              FormatJoules(account.outside_trace.value));
-      }
-      if (account.static_part) {
-        detail += fmt::format("; static part {}", FormatJoules(account.static_part->value));
-      }
-      Line(Dim(detail));
+      Details(account);
       worst = std::max(worst, account.ClosureError());
     }
     Line(fmt::format("closure: the parts sum to what was measured; left over {:.1e} of the total",
                      worst));
     Line();
+  }
+
+  // What there is to know about a channel, in as many lines as it takes.
+  void Details(const ChannelAccount& account) {
+    std::vector<std::string> parts = {
+        fmt::format("over {} with {} readings, {}",
+                    FormatSeconds((account.window_end - account.window_start).seconds()),
+                    FormatCount(account.readings), account.policy),
+        "feeds " + account.feeds};
+    if (account.contained.value != 0) {
+      parts.push_back(fmt::format("{} read, less {} contained",
+                                  FormatJoules(account.measured.value),
+                                  FormatJoules(account.contained.value)));
+    }
+    if (account.outside_trace.value > 0) {
+      parts.push_back(fmt::format("{} of idle lies before or after the trace",
+                                  FormatJoules(account.outside_trace.value)));
+    }
+    if (account.static_part) {
+      parts.push_back(fmt::format("static part {}", FormatJoules(account.static_part->value)));
+    }
+    std::string line = "        " + parts.front();
+    for (size_t i = 1; i < parts.size(); ++i) {
+      if (DisplayWidth(line) + DisplayWidth(parts[i]) + 2 > static_cast<size_t>(width_)) {
+        Line(Dim(line + ";"));
+        line = "        " + parts[i];
+      } else {
+        line += "; " + parts[i];
+      }
+    }
+    Line(Dim(line));
   }
 
   void Import() {
