@@ -163,6 +163,8 @@ class Accountant {
         account.idle = Joules{result.idle_j[c] * scale};
         account.outside_trace = Joules{result.outside_j[c] * scale};
         account.uncovered = Nanos{result.uncovered_ns[c]};
+        // Nothing was read, so there is nothing in proportion to which a remainder could be shared.
+        if (account.measured.value == 0) account.unattributed = account.total;
         if (has_static) {
           static_sum.Add(result.idle_j[static_curve] * scale);
           account.static_part = Joules{static_sum.value()};

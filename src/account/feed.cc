@@ -9,6 +9,9 @@
 namespace beryl::account {
 namespace {
 
+// "1" of "DRAM:1".
+std::string NumberOf(const std::string& channel) { return channel.substr(channel.find(':') + 1); }
+
 // "CPU:0" of "job:worker/task:1/CPU:0".
 std::string_view BareName(std::string_view device) {
   const size_t slash = device.rfind('/');
@@ -79,10 +82,14 @@ class Planner {
     return fmt::format("{}", fmt::join(names, ", "));
   }
 
-  int Container(ChannelScope scope) const {
+  int Container(const PowerChannel& channel) const {
     const int board = FindScope(ChannelScope::kBoard);
     const int wall = FindScope(ChannelScope::kWall);
-    switch (scope) {
+    const int package = Find("CPU:" + NumberOf(channel.name));
+    switch (channel.scope) {
+      case ChannelScope::kCore:
+        if (package >= 0) return package;
+        [[fallthrough]];
       case ChannelScope::kPackage:
       case ChannelScope::kDram:
         return board >= 0 ? board : wall;
@@ -90,8 +97,6 @@ class Planner {
       case ChannelScope::kBoard:
       case ChannelScope::kOther:
         return wall;
-      case ChannelScope::kCore:
-        return FindScope(ChannelScope::kPackage);
       case ChannelScope::kWall:
         break;
     }
@@ -108,7 +113,7 @@ class Planner {
 
   Result<ChannelFeed> FeedOf(const PowerChannel& channel) const {
     ChannelFeed feed;
-    feed.within = Container(channel.scope);
+    feed.within = Container(channel);
     feed.container = IsContainer(channel.scope);
     if (const auto given = options_.feeds.find(channel.name); given != options_.feeds.end()) {
       return GivenFeed(std::move(feed), given->second);
@@ -117,14 +122,15 @@ class Planner {
       feed.words = "rest of the box: what is left after the channels it contains";
       return feed;
     }
-    if (channel.scope == ChannelScope::kCore && feed.within >= 0) {
+    if (channel.scope == ChannelScope::kCore && feed.within >= 0 &&
+        power_.channels[static_cast<size_t>(feed.within)].scope == ChannelScope::kPackage) {
       feed.words = fmt::format("nothing: contained in {}, which is shared out",
                                power_.channels[static_cast<size_t>(feed.within)].name);
       return feed;
     }
     const bool host =
         channel.scope == ChannelScope::kPackage || channel.scope == ChannelScope::kDram;
-    const std::string number = channel.name.substr(channel.name.find(':') + 1);
+    const std::string number = NumberOf(channel.name);
     if (host && CpusMatchOneToOne() && Find("CPU:" + number) >= 0) {
       feed.devices = DevicesWhere([&](std::string_view name) { return name == "CPU:" + number; });
     } else if (host) {
@@ -165,7 +171,9 @@ class Planner {
       const ChannelFeed& feed = plan.channels[i];
       const PowerChannel& channel = power_.channels[i];
       fed.insert(feed.devices.begin(), feed.devices.end());
-      if (feed.devices.empty() && !feed.container && channel.scope != ChannelScope::kCore) {
+      const bool as_asked = options_.feeds.contains(channel.name);
+      if (feed.devices.empty() && !feed.container && !as_asked &&
+          channel.scope != ChannelScope::kCore) {
         plan.notes.push_back(fmt::format(
             "{} has power and no operations: its energy is unattributed", channel.name));
       }

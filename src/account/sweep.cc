@@ -33,6 +33,15 @@ class Cells {
   std::unordered_map<uint64_t, uint32_t> cell_of_;
 };
 
+// A broken trace may have operations that run for decades: their times stay at the largest value
+// instead of turning negative.
+void AddTime(int64_t& sum, int64_t time, int64_t times = 1) {
+  int64_t product = 0;
+  if (__builtin_mul_overflow(time, times, &product) || __builtin_add_overflow(sum, product, &sum)) {
+    sum = std::numeric_limits<int64_t>::max();
+  }
+}
+
 // An operation that has started and not ended. `since` are the running integrals when it was last
 // put to work.
 struct Running {
@@ -136,7 +145,7 @@ class Sweeper {
       if (at_work_ > 0) {
         integral_[c].Add(slice.energy_j / static_cast<double>(at_work_));
         known_ns_[c] += slice.known_ns;
-        result_.uncovered_ns[c] += (elapsed - slice.known_ns) * at_work_;
+        AddTime(result_.uncovered_ns[c], elapsed - slice.known_ns, at_work_);
       } else {
         idle_[c].Add(slice.energy_j);
         if (!seen_operation_ || after_last_operation_) outside_[c].Add(slice.energy_j);
@@ -207,7 +216,7 @@ class Sweeper {
     const size_t cell = running_[slot].cell * curve_count_;
     for (size_t c = 0; c < curve_count_; ++c) {
       result_.energy_j[cell + c] += integral_[c].Since(since_integral_[slot * curve_count_ + c]);
-      result_.busy_ns[cell + c] += known_ns_[c] - since_known_[slot * curve_count_ + c];
+      AddTime(result_.busy_ns[cell + c], known_ns_[c] - since_known_[slot * curve_count_ + c]);
     }
   }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "account/account.h"
@@ -42,11 +43,15 @@ Timeline::Channel Slice(const PowerChannel& channel, Policy policy, const Timeli
   result.name = channel.name;
   CurveCursor cursor(curve, timeline.start);
   size_t piece = 0;
+  // Whole nanoseconds that end exactly with the timeline, without a product that could overflow.
+  auto boundary = [&](size_t slice) {
+    const auto [whole, rest] = std::div(timeline.duration.value, static_cast<int64_t>(slices));
+    const auto at = static_cast<int64_t>(slice);
+    return Nanos{timeline.start.value + whole * at + rest * at / static_cast<int64_t>(slices)};
+  };
   for (size_t slice = 0; slice < slices; ++slice) {
-    const Nanos from{timeline.start.value + timeline.duration.value / static_cast<int64_t>(slices) *
-                                                static_cast<int64_t>(slice)};
-    const Nanos to{timeline.start.value + timeline.duration.value / static_cast<int64_t>(slices) *
-                                              static_cast<int64_t>(slice + 1)};
+    const Nanos from = boundary(slice);
+    const Nanos to = boundary(slice + 1);
     const auto part = cursor.Advance(to);
     constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
     result.mean_w.push_back(
@@ -56,8 +61,13 @@ Timeline::Channel Slice(const PowerChannel& channel, Policy policy, const Timeli
     while (piece < curve.start_w.size() && curve.times[piece + 1] <= from) ++piece;
     for (size_t i = piece; i < curve.start_w.size() && curve.times[i] < to; ++i) {
       if (std::isnan(curve.start_w[i])) continue;
-      low = std::fmin(low, std::min(curve.start_w[i], curve.end_w[i]));
-      high = std::fmax(high, std::max(curve.start_w[i], curve.end_w[i]));
+      const auto length = static_cast<double>((curve.times[i + 1] - curve.times[i]).value);
+      for (const Nanos time : {std::max(from, curve.times[i]), std::min(to, curve.times[i + 1])}) {
+        const double along = static_cast<double>((time - curve.times[i]).value) / length;
+        const double power = curve.start_w[i] + (curve.end_w[i] - curve.start_w[i]) * along;
+        low = std::fmin(low, power);
+        high = std::fmax(high, power);
+      }
     }
     result.min_w.push_back(low);
     result.max_w.push_back(high);

@@ -58,6 +58,7 @@ std::string WithPrefix(double value, const char* unit) {
   }
   const double scaled = value / chosen->factor;
   const double size = std::fabs(scaled);
+  if (size < 0.005) return fmt::format("<0.01 {}{}", chosen->name, unit);
   const int digits = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
   return fmt::format("{:.{}f} {}{}", scaled, digits, chosen->name, unit);
 }

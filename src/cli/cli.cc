@@ -1,6 +1,9 @@
 #include "cli/cli.h"
 
+#include <algorithm>
 #include <csignal>
+#include <numeric>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -16,6 +19,47 @@ constexpr const char* kFooter =
 EXAMPLES
   beryl demo                                               see it work in a second
   beryl account --ops trace.json.gz --power power.csv      where did the joules of my run go?)";
+
+// How many letters have to be put in, left out or changed to get from one to the other.
+size_t EditDistance(const std::string& a, const std::string& b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({changed, row[j] + 1, row[j - 1] + 1}));
+    }
+  }
+  return row.back();
+}
+
+// The first word that looks like an option and is none of the chosen command's, with what may have
+// been meant.
+std::string UnknownOption(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* command = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command->get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
+    if (!word.starts_with("--") || word == "--" ||
+        std::count(known.begin(), known.end(), word) > 0) {
+      continue;
+    }
+    std::string text = fmt::format("unknown option '{}'", word);
+    const auto nearest =
+        std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {
+          return EditDistance(a, word) < EditDistance(b, word);
+        });
+    if (nearest != known.end() && EditDistance(*nearest, word) <= 3) {
+      text += fmt::format("; did you mean '{}'?", *nearest);
+    }
+    return text;
+  }
+  return "";
+}
 
 }  // namespace
 
@@ -43,7 +87,10 @@ int Run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     std::string where = "beryl";
     for (const CLI::App* command : app.get_subcommands()) where += " " + command->get_name();
-    fmt::print(stderr, "{}: {}\nSee {} --help\n", where, error.what(), where);
+    // What is missing is often just misspelt; then that is the better message.
+    const std::string unknown = UnknownOption(app, argc, argv);
+    fmt::print(stderr, "{}: {}\nSee {} --help\n", where, unknown.empty() ? error.what() : unknown,
+               where);
     return kMisuse;
   }
   return exit_code;

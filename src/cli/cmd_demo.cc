@@ -14,8 +14,8 @@ namespace beryl::cli {
 namespace {
 
 constexpr const char* kFooter =
-    R"(The run is synthetic: generated, not measured. It is three training steps of a 12-layer BERT on
-one GPU, with a power reading every 4 ms, and is built into the program.
+    R"(The run is synthetic: generated, not measured. It is three training steps of BERT-base on one GPU, as
+PyTorch's profiler would write them, with a power reading every 4 ms, and is built into the program.
 
 EXAMPLES
   beryl demo

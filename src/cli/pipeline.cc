@@ -24,14 +24,16 @@ std::string Machine() {
                      ::sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-std::string EnergySource(const PowerTrace& power) {
+// `label` says if the power is not what it seems.
+std::string EnergySource(const PowerTrace& power, const std::string& label) {
   std::vector<std::string> parts;
   for (const PowerChannel& channel : power.channels) {
     parts.push_back(fmt::format(
         "{} ({})", channel.name,
         channel.kind == ChannelKind::kEnergyCounter ? "energy counter" : "power gauge"));
   }
-  return fmt::format("measured: {} from {}", fmt::join(parts, ", "), power.report.file);
+  return fmt::format("{}: {} from {}", label.empty() ? "measured" : label + ", not measured",
+                     fmt::join(parts, ", "), power.report.file);
 }
 
 std::string_view PolicyText(account::Policy policy) {
@@ -101,7 +103,7 @@ Result<AccountReport> MakeReport(const RunInput& run, const PipelineOptions& opt
   context.build_type = kBuildType;
   context.machine = Machine();
   context.policy = PolicyText(options.account.policy);
-  context.energy_source = EnergySource(run.power);
+  context.energy_source = EnergySource(run.power, context.label);
   report.context = std::move(context);
   return report;
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/text.h"
 #include "importers/importer.h"
 
 namespace beryl::importers {
@@ -37,7 +38,8 @@ Result<const Importer*> Choose(ByteSource& source, const std::string& format) {
   }
   auto first = source.Peek(kSniffBytes);
   if (!first) return first.error();
-  if (first->find_first_not_of(" \t\r\n") == std::string_view::npos) {
+  const size_t start = first->find_first_not_of("\xEF\xBB\xBF \t\r\n");
+  if (start == std::string_view::npos) {
     return InvalidError(
         fmt::format("{}: empty at byte 0: expected '{{' or '[', the start of a trace in JSON{}",
                     source.name(), source.damage().empty() ? "" : " (" + source.damage() + ")"));
@@ -52,6 +54,12 @@ Result<const Importer*> Choose(ByteSource& source, const std::string& format) {
     }
   }
   if (best != nullptr) return best;
+  if ((*first)[start] != '{' && (*first)[start] != '[') {
+    return InvalidError(
+        fmt::format("{}: not JSON at byte {}: expected '{{' or '[', the start of a trace, found "
+                    "'{}'. Formats that can be read: {}",
+                    source.name(), start, Printable(first->substr(start, 1)), FormatNames()));
+  }
   return InvalidError(
       fmt::format("{}: not a trace in a known format, judging by its first {} bytes. Known are: "
                   "{}. If it is one of these, "

@@ -190,8 +190,9 @@ struct Process {
 // Puts the batches together and, at the end, operations on devices.
 class Assembler {
  public:
-  Assembler(OpTrace& trace, ImportReport& report)
-      : trace_(trace), report_(report), first_op_(trace.ops.size()) {}
+  // `chunks`: about how many batches are to come, as far as that can be told from the size of the file.
+  Assembler(OpTrace& trace, ImportReport& report, size_t chunks)
+      : trace_(trace), report_(report), chunks_(chunks), first_op_(trace.ops.size()) {}
 
   void Commit(Batch& batch, int worker, bool keep) {
     if (workers_.size() <= static_cast<size_t>(worker)) {
@@ -211,6 +212,10 @@ class Assembler {
     for (const ProcessName& name : batch.process_names) {
       NameProcess(from.processes[name.process], trace_.strings.Text(from.strings[name.name]),
                   name.offset);
+    }
+    if (trace_.ops.size() == first_op_) {
+      // Growing step by step would touch twice the memory.
+      trace_.ops.reserve(first_op_ + batch.records.size() * chunks_);
     }
     for (const Record& record : batch.records) {
       const uint16_t process = from.processes[record.process];
@@ -310,6 +315,7 @@ class Assembler {
 
   OpTrace& trace_;
   ImportReport& report_;
+  size_t chunks_;
   size_t first_op_;
   std::vector<Worker> workers_;
   std::map<std::pair<StringId, StringId>, uint32_t> kinds_;
@@ -337,8 +343,8 @@ class TensorFlowImporter : public Importer {
 
   Result<bool> Read(ByteSource& source, const ImportOptions& options, OpTrace& trace,
                     ImportReport& report) const override {
-    Assembler assembler(trace, report);
     EventStreamOptions stream;
+    Assembler assembler(trace, report, source.file_size() / stream.chunk_bytes + 1);
     stream.threads = options.threads;
     stream.progress = options.progress;
     auto end = WalkEvents(

@@ -13,7 +13,9 @@ namespace {
 
 constexpr int kDefaultDepth = 6;
 constexpr int kDefaultTop = 10;
-constexpr double kSmallestShare = 0.01;  // of the whole, to get a line of its own
+// Of the whole, to get a line of its own: the first of these with which the tree fits a screen.
+constexpr std::array<double, 4> kSmallestShares = {0.01, 0.02, 0.03, 0.05};
+constexpr int kScreen = 40;
 constexpr int kBarWidth = 16;
 constexpr int kNarrowest = 60;
 
@@ -106,9 +108,19 @@ class TableWriter {
                           RightAligned("share", 8),
                           has_deviation_ ? RightAligned("± a step", 12) : "")));
     NodeLine("", 0, report_.folded.tree.nodes[0].name);
-    Children(0, "", options_.depth.value_or(kDefaultDepth));
+    const size_t before = text_.size();
+    for (const double share : kSmallestShares) {
+      smallest_share_ = options_.depth ? 0 : share;
+      text_.resize(before);
+      Children(0, "", options_.depth.value_or(kDefaultDepth));
+      if (options_.depth || std::count(text_.begin() + static_cast<std::ptrdiff_t>(before),
+                                       text_.end(), '\n') <= kScreen) {
+        break;
+      }
+    }
     Line();
-    Line("bars: " + legend);
+    while (legend.ends_with(' ')) legend.pop_back();
+    if (!legend.empty()) Line("bars: " + legend);
     Line();
   }
 
@@ -172,8 +184,8 @@ class TableWriter {
     const double whole = Total(0);
     size_t shown = 0;
     while (shown < children.size() &&
-           (options_.depth || std::isnan(Total(children[shown])) ||
-            (whole > 0 && Total(children[shown]) >= kSmallestShare * whole))) {
+           (smallest_share_ == 0 || std::isnan(Total(children[shown])) ||
+            (whole > 0 && Total(children[shown]) >= smallest_share_ * whole))) {
       ++shown;
     }
     for (size_t i = 0; i < shown; ++i) {
@@ -319,6 +331,7 @@ class TableWriter {
   int width_;
   int label_width_ = 0;
   bool has_deviation_ = false;
+  double smallest_share_ = 0;
   std::array<const EnergyColumn*, kPhaseCount> phases_{};
   std::string text_;
 };

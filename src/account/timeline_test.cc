@@ -1,0 +1,135 @@
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "account/account.h"
+#include "account/reference_testing.h"
+
+namespace beryl::account {
+namespace {
+
+using ::testing::DoubleNear;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::IsNan;
+
+AccountOptions WithPolicy(Policy policy) {
+  AccountOptions options;
+  options.policy = policy;
+  return options;
+}
+
+// Means are over slices of whole nanoseconds that fill the timeline.
+double Integrate(const Timeline& timeline, const Timeline::Channel& channel) {
+  const auto slices = static_cast<int64_t>(channel.mean_w.size());
+  double sum = 0;
+  for (int64_t i = 0; i < slices; ++i) {
+    const int64_t from = timeline.duration.value * i / slices;
+    const int64_t to = timeline.duration.value * (i + 1) / slices;
+    const double mean = channel.mean_w[static_cast<size_t>(i)];
+    if (!std::isnan(mean)) sum += mean * static_cast<double>(to - from) * 1e-9;
+  }
+  return sum;
+}
+
+TEST(TimelineTest, MeansIntegrateToTheEnergyOfTheWindow) {
+  std::vector<int64_t> times;
+  std::vector<double> values;
+  for (int64_t i = 0; i < 50; ++i) {
+    times.push_back(1000 + i * 37 + (i % 3));
+    values.push_back(static_cast<double>((i * 7919) % 100));
+  }
+  const PowerTrace power = MakePower({MakeChannel("CPU:0", times, values)});
+  OpTraceMaker ops;
+  ops.Add("A", 1000, times.back());
+  for (const Policy policy : {Policy::kHold, Policy::kLinear}) {
+    // 7 and 100 do not divide the duration: nothing may be lost at the end.
+    for (const size_t slices : {1, 7, 100, 1000}) {
+      const Timeline timeline = MakeTimeline(power, ops, WithPolicy(policy), {}, slices);
+      EXPECT_EQ(timeline.start.value, 1000);
+      EXPECT_EQ(timeline.duration.value, times.back() - 1000);
+      const auto expected = static_cast<double>(
+          IntegrateSlowly(power.channels[0], policy, Nanos{1000}, Nanos{times.back()}));
+      EXPECT_NEAR(Integrate(timeline, timeline.channels[0]), expected, 1e-12 * expected) << slices;
+    }
+  }
+}
+
+TEST(TimelineTest, UnknownPowerIsNotANumber) {
+  const PowerTrace power = MakePower(
+      {MakeChannel("CPU:0", {0, 25, 50, 100}, {0, 1, 2, 3}, ChannelKind::kEnergyCounter, {2}),
+       MakeChannel("GPU:0", {50, 75}, {4, 4}), MakeChannel("GPU:1", {10}, {4})});
+  OpTraceMaker ops;
+  ops.Add("A", 0, 100);
+  const Timeline timeline = MakeTimeline(power, ops, {}, {}, 4);
+  ASSERT_EQ(timeline.channels.size(), 3U);
+  const Timeline::Channel& cpu = timeline.channels[0];
+  EXPECT_FALSE(std::isnan(cpu.mean_w[0]));
+  EXPECT_THAT(cpu.mean_w[1], IsNan());
+  EXPECT_THAT(cpu.min_w[1], IsNan());
+  EXPECT_THAT(cpu.max_w[1], IsNan());
+  EXPECT_FALSE(std::isnan(cpu.mean_w[2]));
+  EXPECT_THAT(timeline.channels[1].mean_w, ElementsAre(IsNan(), IsNan(), 4, IsNan()));
+  EXPECT_THAT(timeline.channels[1].max_w, ElementsAre(IsNan(), IsNan(), 4, IsNan()));
+  EXPECT_THAT(timeline.channels[2].mean_w, Each(IsNan()));
+}
+
+TEST(TimelineTest, LowestAndHighestAreThoseInsideTheSlice) {
+  const PowerTrace power = MakePower({MakeChannel("CPU:0", {0, 100}, {0, 100})});
+  OpTraceMaker ops;
+  ops.Add("A", 0, 100);
+  const Timeline line = MakeTimeline(power, ops, WithPolicy(Policy::kLinear), {}, 4);
+  EXPECT_THAT(line.channels[0].mean_w, ElementsAre(12.5, 37.5, 62.5, 87.5));
+  EXPECT_THAT(line.channels[0].min_w, ElementsAre(0, 25, 50, 75));
+  EXPECT_THAT(line.channels[0].max_w, ElementsAre(25, 50, 75, 100));
+
+  const PowerTrace held = MakePower({MakeChannel("CPU:0", {0, 30, 60, 100}, {1, 5, 3, 9})});
+  const Timeline steps = MakeTimeline(held, ops, {}, {}, 2);
+  EXPECT_THAT(steps.channels[0].min_w, ElementsAre(1, 3));
+  EXPECT_THAT(steps.channels[0].max_w, ElementsAre(5, 5));
+}
+
+TEST(TimelineTest, ShowsTheRunAndALittleAroundIt) {
+  const PowerTrace power = MakePower({MakeChannel("CPU:0", {0, 1'000'000}, {1, 1})});
+  OpTraceMaker ops;
+  ops.Add("A", 100, 300);
+  const Timeline timeline = MakeTimeline(power, ops, {}, Nanos{500'000}, 10);
+  EXPECT_EQ(timeline.start.value, 500'090);
+  EXPECT_EQ(timeline.duration.value, 220);
+}
+
+TEST(TimelineTest, StepsAreOnThePowerClock) {
+  const PowerTrace power = MakePower({MakeChannel("CPU:0", {1000, 2000}, {1, 1})});
+  OpTraceMaker ops;
+  ops.Add("A", 0, 300);
+  ops.trace().steps = {{"step 0", Nanos{0}, Nanos{300}}};
+  const Timeline timeline = MakeTimeline(power, ops, {}, Nanos{1000}, 10);
+  EXPECT_EQ(timeline.steps[0].start.value, 1000);
+  EXPECT_EQ(timeline.steps[0].end.value, 1300);
+}
+
+TEST(TimelineTest, ActivityIsTheShareOfEachPhase) {
+  const PowerTrace power = MakePower({MakeChannel("CPU:0", {0, 100}, {1, 1})});
+  OpTraceMaker ops;
+  ops.Add("forward", 0, 50);
+  ops.Add("backward", 25, 50);
+  ops.trace().kinds[1].phase = Phase::kBackward;
+  ops.Add("forward", 75, 100);
+  const Timeline timeline = MakeTimeline(power, ops, {}, {}, 4);
+  EXPECT_THAT(timeline.activity[0],
+              ElementsAre(DoubleNear(1, 1e-12), DoubleNear(0.5, 1e-12), 0, DoubleNear(1, 1e-12)));
+  EXPECT_THAT(timeline.activity[1], ElementsAre(0, DoubleNear(0.5, 1e-12), 0, 0));
+  EXPECT_THAT(timeline.activity[2], Each(0));
+}
+
+TEST(TimelineTest, EmptyAndTinyRunsAreDrawnWithoutTrouble) {
+  const PowerTrace power = MakePower({MakeChannel("CPU:0", {0, 3}, {1, 1})});
+  EXPECT_EQ(MakeTimeline(power, OpTrace(), {}, {}, 10).channels[0].mean_w.size(), 10U);
+  OpTraceMaker ops;
+  ops.Add("A", 1, 1);
+  EXPECT_EQ(MakeTimeline(power, ops, {}, {}, 10).channels[0].mean_w.size(), 10U);
+}
+
+}  // namespace
+}  // namespace beryl::account
