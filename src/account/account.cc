@@ -183,13 +183,13 @@ class Accountant {
     // A flat curve of any height measures time at work.
     Span span = SpanOf(ops_);
     PowerCurve flat{{clock_.Map(span.start), clock_.Map(span.end)}, {0.0}, {0.0}};
-    for (uint16_t device = 0; device < ops_.devices.size(); ++device) {
+    for (size_t device = 0; device < ops_.devices.size(); ++device) {
       if (fed[device]) continue;
       std::vector<bool> one(ops_.devices.size(), false);
       one[device] = true;
       const SweepResult result = Sweep(ops_, one, clock_, {&flat});
       for (size_t cell = 0; cell < result.cells.size(); ++cell) {
-        footprint_.unmetered.push_back({result.cells[cell].kind, device,
+        footprint_.unmetered.push_back({result.cells[cell].kind, static_cast<uint16_t>(device),
                                         Nanos{result.busy_ns[cell]}, result.cells[cell].count});
       }
     }
@@ -223,7 +223,7 @@ class Accountant {
              account.channel);
       }
     }
-    if (ops_.ops.empty()) footprint_.notes.push_back("the operation trace has no operations");
+    if (ops_.ops.empty()) footprint_.notes.emplace_back("the operation trace has no operations");
   }
 
   template <typename... Values>

@@ -1,8 +1,8 @@
 #include "account/account.h"
 
 #include <cmath>
-#include <numeric>
 #include <random>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -15,11 +15,9 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
-using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 
 constexpr int64_t kMicro = 1000;
 constexpr double kMicrojoule = 1e-6;
@@ -40,8 +38,7 @@ double EnergyOf(const Footprint& footprint, const OpTrace& ops, std::string_view
   return sum;
 }
 
-[[maybe_unused]] const ChannelAccount& AccountOf(const Footprint& footprint,
-                                                 std::string_view channel) {
+const ChannelAccount& AccountOf(const Footprint& footprint, std::string_view channel) {
   for (const ChannelAccount& account : footprint.channels) {
     if (account.channel == channel) return account;
   }
@@ -443,6 +440,274 @@ TEST(AccountPropertyTest, ReferenceItselfAgreesWithEveryNanosecond) {
       EXPECT_EQ(cut.uncovered_ns, every.uncovered_ns);
     }
   }
+}
+
+// ---------------------------------------------------------------------------------------------
+// The idle-power split.
+
+// The mean of what lies below `ceiling` of a straight line from `first` to `second`.
+long double MeanBelow(long double first, long double second, long double ceiling) {
+  const long double low = std::min(first, second);
+  const long double high = std::max(first, second);
+  if (high <= ceiling) return (low + high) / 2;
+  if (low >= ceiling) return ceiling;
+  const long double part = (ceiling - low) / (high - low);
+  return part * (low + ceiling) / 2 + (1 - part) * ceiling;
+}
+
+TEST(AccountPropertyTest, StaticAndDynamicPartsKeepTheSum) {
+  Random random(99);
+  int split = 0;
+  for (int round = 0; round < 1000 && !::testing::Test::HasFailure(); ++round) {
+    Scenario scenario = RandomScenario(random);
+    if (!SpansMeet(scenario)) continue;
+    SCOPED_TRACE(fmt::format("round {}", round));
+    const Footprint plain = MustAccount(scenario.power, scenario.ops, scenario.options);
+    const Watts idle{std::exp(std::uniform_real_distribution<double>(-3, 3)(random))};
+    scenario.options.idle_power["all"] = idle;
+    const Footprint footprint = MustAccount(scenario.power, scenario.ops, scenario.options);
+    ASSERT_EQ(footprint.shares.size(), plain.shares.size());
+    for (size_t i = 0; i < footprint.shares.size(); ++i) {
+      const EnergyShare& share = footprint.shares[i];
+      EXPECT_EQ(share.energy.value, plain.shares[i].energy.value) << "the split changes no share";
+      const PowerChannel& channel = scenario.power.channels[share.channel];
+      // A line crosses the idle power between two nanoseconds; half of one is what that can cost.
+      const double highest = *std::max_element(channel.values.begin(), channel.values.end());
+      const double slack = scenario.options.policy == Policy::kLinear
+                               ? 0.5e-9 * highest * static_cast<double>(channel.times.size())
+                               : 0;
+      const double whole = footprint.channels[share.channel].measured.value;
+      const double dust = 1e-9 * share.energy.value + 1e-15 * whole + slack;
+      EXPECT_GE(share.static_part.value, 0);
+      EXPECT_LE(share.static_part.value, share.energy.value + dust);
+      EXPECT_LE(share.static_part.value, (idle * share.busy).value * (1 + 1e-9) + dust);
+    }
+    for (size_t c = 0; c < footprint.channels.size(); ++c) {
+      const ChannelAccount& account = footprint.channels[c];
+      const PowerChannel& channel = scenario.power.channels[c];
+      if (!account.static_part || channel.kind != ChannelKind::kPowerGauge) continue;
+      long double expected = 0;
+      long double slack = 0;
+      for (size_t i = 0; i + 1 < channel.times.size(); ++i) {
+        const long double length =
+            static_cast<long double>((channel.times[i + 1] - channel.times[i]).value) * 1e-9L;
+        const long double first = channel.values[i];
+        const long double second =
+            scenario.options.policy == Policy::kLinear ? channel.values[i + 1] : first;
+        expected += MeanBelow(first, second, idle.value) * length;
+        slack += 0.5e-9L * std::fabs(second - first);
+      }
+      EXPECT_LE(std::fabs(account.static_part->value - expected), 1e-9L * expected + slack);
+      ++split;
+    }
+  }
+  EXPECT_GT(split, 300);
+}
+
+TEST(IdlePowerTest, ANamedChannelGoesBeforeAllAndOthersAreNotSplit) {
+  OpTraceMaker ops;
+  ops.Add("A", 0, 1'000'000'000);
+  const PowerTrace power = MakePower({MakeChannel("CPU:0", {0, 1'000'000'000}, {10, 10}),
+                                      MakeChannel("DRAM:0", {0, 1'000'000'000}, {3, 3})});
+  AccountOptions options;
+  options.idle_power = {{"CPU:0", Watts{4}}};
+  Footprint footprint = MustAccount(power, ops, options);
+  EXPECT_DOUBLE_EQ(footprint.shares[0].static_part.value, 4);
+  EXPECT_DOUBLE_EQ(AccountOf(footprint, "CPU:0").static_part->value, 4);
+  EXPECT_FALSE(AccountOf(footprint, "DRAM:0").static_part.has_value());
+
+  options.idle_power["all"] = Watts{100};
+  footprint = MustAccount(power, ops, options);
+  EXPECT_DOUBLE_EQ(AccountOf(footprint, "CPU:0").static_part->value, 4);
+  EXPECT_DOUBLE_EQ(AccountOf(footprint, "DRAM:0").static_part->value, 3) << "no more than it drew";
+}
+
+TEST(IdlePowerTest, ARisingLineIsSplitWhereItCrosses) {
+  // 0 to 40 W over four seconds; the operation runs over the last three, above the 10 W of idling.
+  constexpr int64_t kSecond = 1'000'000'000;
+  OpTraceMaker ops;
+  ops.Add("A", kSecond, 4 * kSecond);
+  AccountOptions options;
+  options.policy = Policy::kLinear;
+  options.idle_power = {{"CPU:0", Watts{10}}};
+  const PowerTrace power = MakePower({MakeChannel("CPU:0", {0, 4 * kSecond}, {0, 40})});
+  const Footprint footprint = MustAccount(power, ops, options);
+  EXPECT_DOUBLE_EQ(footprint.shares[0].energy.value, 75);
+  EXPECT_DOUBLE_EQ(footprint.shares[0].static_part.value, 30);
+  EXPECT_DOUBLE_EQ(footprint.channels[0].static_part->value, 35);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Containers, feeds that were asked for, and what is said about it.
+
+class ContainerTest : public ::testing::Test {
+ protected:
+  static constexpr int64_t kSecond = 1'000'000'000;
+  ContainerTest() { ops_.Add("A", 2 * kSecond, 4 * kSecond); }
+  OpTraceMaker ops_;
+};
+
+TEST_F(ContainerTest, TheWallKeepsWhatItDoesNotContainOverItsOwnWindow) {
+  const PowerTrace power = MakePower({MakeChannel("CPU:0", {0, 10 * kSecond}, {10, 10}),
+                                      MakeChannel("wall", {2 * kSecond, 6 * kSecond}, {50, 50})});
+  const Footprint footprint = MustAccount(power, ops_);
+  const ChannelAccount& wall = AccountOf(footprint, "wall");
+  EXPECT_DOUBLE_EQ(wall.measured.value, 200);
+  EXPECT_DOUBLE_EQ(wall.contained.value, 40);
+  EXPECT_DOUBLE_EQ(wall.total.value, 160);
+  EXPECT_DOUBLE_EQ(wall.unattributed.value, 160);
+  EXPECT_EQ(AccountOf(footprint, "CPU:0").within, "wall");
+  EXPECT_DOUBLE_EQ(AccountOf(footprint, "CPU:0").total.value, 100);
+}
+
+TEST_F(ContainerTest, TheBoardIsTakenOutOfTheWallAsAWhole) {
+  const PowerTrace power = MakePower({MakeChannel("CPU:0", {0, kSecond * 10}, {10, 10}),
+                                      MakeChannel("psys", {0, kSecond * 10}, {15, 15}),
+                                      MakeChannel("wall", {0, kSecond * 10}, {40, 40})});
+  const Footprint footprint = MustAccount(power, ops_);
+  EXPECT_DOUBLE_EQ(AccountOf(footprint, "psys").total.value, 50);
+  EXPECT_DOUBLE_EQ(AccountOf(footprint, "wall").total.value, 250);
+  double sum = 0;
+  for (const ChannelAccount& account : footprint.channels) sum += account.total.value;
+  EXPECT_DOUBLE_EQ(sum, 400) << "nothing is counted twice";
+}
+
+TEST_F(ContainerTest, ANegativeRemainderIsNotedAndNotClamped) {
+  const PowerTrace power = MakePower({MakeChannel("CPU:0", {0, 10 * kSecond}, {60, 60}),
+                                      MakeChannel("wall", {0, 10 * kSecond}, {50, 50})});
+  const Footprint footprint = MustAccount(power, ops_);
+  EXPECT_DOUBLE_EQ(AccountOf(footprint, "wall").total.value, -100);
+  EXPECT_LE(AccountOf(footprint, "wall").ClosureError(), 1e-12);
+  EXPECT_THAT(footprint.notes, Contains(AllOf(HasSubstr("wall reads 100 J less"),
+                                              HasSubstr("the meters disagree"))));
+}
+
+TEST_F(ContainerTest, AWallThatIsToldToFeedGivesOnlyItsRemainder) {
+  AccountOptions options;
+  options.feeds["wall"] = {"all"};
+  const PowerTrace power = MakePower({MakeChannel("GPU:0", {0, 10 * kSecond}, {10, 10}),
+                                      MakeChannel("wall", {0, 10 * kSecond}, {50, 50})});
+  const Footprint footprint = MustAccount(power, ops_, options);
+  const ChannelAccount& wall = AccountOf(footprint, "wall");
+  EXPECT_DOUBLE_EQ(wall.total.value, 400);
+  EXPECT_DOUBLE_EQ(wall.attributed.value, 80);
+  EXPECT_DOUBLE_EQ(wall.idle.value, 320);
+  EXPECT_LE(wall.ClosureError(), 1e-12);
+}
+
+TEST_F(ContainerTest, TheLawHoldsForAFeedingWallThatReadsNothing) {
+  AccountOptions options;
+  options.feeds["wall"] = {"all"};
+  const PowerTrace power = MakePower({MakeChannel("GPU:0", {0, 10 * kSecond}, {10, 10}),
+                                      MakeChannel("wall", {0, 10 * kSecond}, {0, 0})});
+  const Footprint footprint = MustAccount(power, ops_, options);
+  EXPECT_DOUBLE_EQ(AccountOf(footprint, "wall").total.value, -100);
+  EXPECT_LE(AccountOf(footprint, "wall").ClosureError(), 1e-12);
+}
+
+TEST(AccountTest, UnmeteredOperationsHaveCountsAndTimeAtWork) {
+  OpTraceMaker ops;
+  ops.Add("cpu", 0, 100);
+  ops.Add("outer", 0, 100, "GPU:0", 0)
+      .Add("inner", 20, 50, "GPU:0", 0)
+      .Add("inner", 60, 60, "GPU:0", 0);
+  ops.Add("inner", 0, 30, "GPU:1");
+  const Footprint footprint = MustAccount(MakePower({MakeChannel("CPU:0", {0, 100}, {1, 1})}), ops);
+  EXPECT_EQ(footprint.shares.size(), 1U);
+  std::map<std::string, std::pair<int64_t, uint64_t>> unmetered;
+  for (const UnmeteredOps& each : footprint.unmetered) {
+    unmetered[fmt::format("{} on {}", ops.trace().strings.Text(ops.trace().kinds[each.kind].op),
+                          ops.trace().devices[each.device])] = {each.busy.value, each.count};
+  }
+  EXPECT_THAT(unmetered, ElementsAre(std::pair("inner on GPU:0", std::pair(30, 2)),
+                                     std::pair("inner on GPU:1", std::pair(30, 1)),
+                                     std::pair("outer on GPU:0", std::pair(70, 1))));
+  EXPECT_THAT(footprint.notes, Contains(HasSubstr("GPU:0 has operations and no power")));
+}
+
+TEST(AccountTest, NoteworthyReadingsAreNoted) {
+  OpTraceMaker ops;
+  ops.Add("A", 0, 100);
+  PowerTrace power =
+      MakePower({MakeChannel("CPU:0", {0, 50, 100}, {0, 5, 1}, ChannelKind::kEnergyCounter, {2}),
+                 MakeChannel("DRAM:0", {20}, {5}), MakeChannel("GPU:0", {0, 100}, {3, 3})});
+  power.channels[0].wraps = 3;
+  AccountOptions options;
+  options.policy = Policy::kExact;
+  const Footprint footprint = MustAccount(power, ops, options);
+  EXPECT_THAT(footprint.notes, Contains(HasSubstr("CPU:0: 1 interval(s) between readings")));
+  EXPECT_THAT(footprint.notes, Contains(HasSubstr("CPU:0: its counter wrapped 3 time(s)")));
+  EXPECT_THAT(footprint.notes, Contains(HasSubstr("DRAM:0 has a single reading")));
+  EXPECT_THAT(footprint.notes,
+              Contains(HasSubstr("GPU:0 is a power gauge, not an energy counter")));
+  EXPECT_EQ(AccountOf(footprint, "CPU:0").uncovered.value, 50);
+}
+
+TEST(AccountTest, AnEmptyTraceIsAllIdleOrUnattributedAndSaid) {
+  const Footprint footprint =
+      MustAccount(MakePower({MakeChannel("CPU:0", {0, 1'000'000'000}, {5, 5})}), OpTrace());
+  EXPECT_DOUBLE_EQ(footprint.channels[0].unattributed.value, 5);
+  EXPECT_THAT(footprint.shares, IsEmpty());
+  EXPECT_THAT(footprint.notes, Contains(HasSubstr("has no operations")));
+}
+
+TEST(AccountTest, TheOffsetThatWasAppliedIsTold) {
+  OpTraceMaker ops;
+  ops.Add("A", 100, 200);
+  AccountOptions options;
+  options.align_starts = true;
+  const Footprint footprint =
+      MustAccount(MakePower({MakeChannel("CPU:0", {5000, 6000}, {5, 5})}), ops, options);
+  EXPECT_EQ(footprint.clock_offset.value, 4900);
+  EXPECT_EQ(footprint.clock_reason, "the starts aligned");
+  EXPECT_EQ(footprint.shares[0].busy.value, 100);
+}
+
+TEST(AccountTest, ErrorsOfClockAndFeedsComeThrough) {
+  OpTraceMaker ops;
+  ops.Add("A", 0, 100);
+  const PowerTrace power = MakePower({MakeChannel("CPU:0", {5000, 6000}, {5, 5})});
+  const auto apart = Account(power, ops, {});
+  ASSERT_FALSE(apart);
+  EXPECT_THAT(apart.error().message, HasSubstr("do not overlap"));
+  AccountOptions options;
+  options.align_starts = true;
+  options.feeds["GPU:1"] = {"all"};
+  const auto unknown = Account(power, ops, options);
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::kMisuse);
+}
+
+TEST(AccountParallelTest, ThreadsChangeNotOneBit) {
+  Random random(5);
+  int compared = 0;
+  for (int round = 0; round < 150; ++round) {
+    Scenario scenario = RandomScenario(random);
+    if (!SpansMeet(scenario)) continue;
+    scenario.options.idle_power["all"] = Watts{2};
+    const Footprint one = MustAccount(scenario.power, scenario.ops, scenario.options);
+    scenario.options.threads = 4;
+    const Footprint four = MustAccount(scenario.power, scenario.ops, scenario.options);
+    ASSERT_EQ(one.shares.size(), four.shares.size());
+    for (size_t i = 0; i < one.shares.size(); ++i) {
+      const EnergyShare& a = one.shares[i];
+      const EnergyShare& b = four.shares[i];
+      EXPECT_EQ(std::tuple(a.kind, a.step, a.channel, a.energy, a.static_part, a.busy, a.count),
+                std::tuple(b.kind, b.step, b.channel, b.energy, b.static_part, b.busy, b.count));
+      ++compared;
+    }
+    ASSERT_EQ(one.channels.size(), four.channels.size());
+    for (size_t i = 0; i < one.channels.size(); ++i) {
+      const ChannelAccount& a = one.channels[i];
+      const ChannelAccount& b = four.channels[i];
+      EXPECT_EQ(std::tuple(a.total, a.attributed, a.idle, a.unattributed, a.outside_trace,
+                           a.static_part, a.uncovered),
+                std::tuple(b.total, b.attributed, b.idle, b.unattributed, b.outside_trace,
+                           b.static_part, b.uncovered));
+    }
+    EXPECT_EQ(one.notes, four.notes);
+  }
+  EXPECT_GT(compared, 500);
 }
 
 }  // namespace

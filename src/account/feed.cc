@@ -77,7 +77,8 @@ class Planner {
     return devices;
   }
   std::string Names(const std::vector<uint16_t>& devices) const {
-    std::vector<std::string> names;
+    std::vector<std::string_view> names;
+    names.reserve(devices.size());
     for (const uint16_t device : devices) names.push_back(ops_.devices[device]);
     return fmt::format("{}", fmt::join(names, ", "));
   }

@@ -72,11 +72,12 @@ PowerCurve Below(const PowerCurve& curve, Watts ceiling) {
       below.end_w.push_back(end);
       continue;
     }
-    const bool crosses = (start < ceiling.value) != (end < ceiling.value) && start != end;
-    const auto length = static_cast<double>((curve.times[i + 1] - curve.times[i]).value);
-    const Nanos crossing{curve.times[i].value +
-                         std::llround(length * (ceiling.value - start) / (end - start))};
-    if (!crosses || crossing <= curve.times[i] || crossing >= curve.times[i + 1]) {
+    Nanos crossing = curve.times[i];
+    if ((start < ceiling.value) != (end < ceiling.value)) {
+      const auto length = static_cast<double>((curve.times[i + 1] - curve.times[i]).value);
+      crossing.value += std::llround(length * ((ceiling.value - start) / (end - start)));
+    }
+    if (crossing <= curve.times[i] || crossing >= curve.times[i + 1]) {
       add(curve.times[i], start, end);
       continue;
     }

@@ -11,7 +11,8 @@
 namespace beryl::account {
 namespace {
 
-using ::testing::ElementsAre;
+using ::testing::DoubleEq;
+using ::testing::Pointwise;
 
 // The energy of each kind under a single curve, in the order in which kinds were named.
 std::vector<double> EnergyByKind(const OpTrace& ops, const PowerChannel& channel) {
@@ -27,38 +28,42 @@ std::vector<double> EnergyByKind(const OpTrace& ops, const PowerChannel& channel
 // One joule a nanosecond, so that energies read as times.
 PowerChannel JoulePerNano() { return MakeChannel("CPU:0", {0, 1000}, {1e9, 1e9}); }
 
+void ExpectEnergies(const OpTrace& ops, const std::vector<double>& by_kind) {
+  EXPECT_THAT(EnergyByKind(ops, JoulePerNano()), Pointwise(DoubleEq(), by_kind));
+}
+
 TEST(SweepTest, OnlyTheInnermostOfALaneIsAtWork) {
   OpTraceMaker ops;
   ops.Add("outer", 0, 100, "CPU:0", 0)
       .Add("middle", 20, 80, "CPU:0", 0)
       .Add("inner", 30, 40, "CPU:0", 0);
-  EXPECT_THAT(EnergyByKind(ops, JoulePerNano()), ElementsAre(40, 50, 10));
+  ExpectEnergies(ops, {40, 50, 10});
 }
 
 TEST(SweepTest, LanesAndLanelessOperationsShareEqually) {
   OpTraceMaker ops;
   ops.Add("outer", 0, 100, "CPU:0", 0).Add("inner", 50, 100, "CPU:0", 0);
   ops.Add("other lane", 0, 100, "CPU:0", 1).Add("no lane", 0, 100).Add("no lane", 0, 100);
-  EXPECT_THAT(EnergyByKind(ops, JoulePerNano()), ElementsAre(12.5, 12.5, 25, 50));
+  ExpectEnergies(ops, {12.5, 12.5, 25, 50});
 }
 
 TEST(SweepTest, AChildMayOutlastItsCaller) {
   OpTraceMaker ops;
   ops.Add("caller", 0, 50, "CPU:0", 0).Add("child", 20, 80, "CPU:0", 0);
   ops.Add("next", 90, 100, "CPU:0", 0);
-  EXPECT_THAT(EnergyByKind(ops, JoulePerNano()), ElementsAre(20, 60, 10));
+  ExpectEnergies(ops, {20, 60, 10});
 }
 
 TEST(SweepTest, OperationsThatStartTogetherNestInTheOrderOfTheTrace) {
   OpTraceMaker ops;
   ops.Add("outer", 0, 100, "CPU:0", 0).Add("inner", 0, 40, "CPU:0", 0);
-  EXPECT_THAT(EnergyByKind(ops, JoulePerNano()), ElementsAre(60, 40));
+  ExpectEnergies(ops, {60, 40});
 }
 
 TEST(SweepTest, TheOrderOfOperationsInTheTraceDoesNotMatterOtherwise) {
   OpTraceMaker ops;
   ops.Add("inner", 30, 40, "CPU:0", 0).Add("outer", 0, 100, "CPU:0", 0);
-  EXPECT_THAT(EnergyByKind(ops, JoulePerNano()), ElementsAre(10, 90));
+  ExpectEnergies(ops, {10, 90});
 }
 
 TEST(SweepTest, ATinyOperationIsReadOffAHugeTotal) {

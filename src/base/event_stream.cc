@@ -22,12 +22,15 @@ constexpr size_t kLongestJoin = size_t{64} << 20;
 constexpr uint64_t kAheadPerWorker = 3;
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+// Of the bytes of a UTF-8 character: the first of several, and the others.
+bool IsLead(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0xC0; }
+bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 // Bytes with room around them for what makes them a document: they are parsed where they stand.
 class ChunkText {
  public:
   static constexpr size_t kFrontRoom = 16;
-  static constexpr size_t kBackRoom = 4 + simdjson::SIMDJSON_PADDING;
+  static constexpr size_t kBackRoom = 8 + simdjson::SIMDJSON_PADDING;
 
   ChunkText() = default;
   explicit ChunkText(size_t capacity)
@@ -56,7 +59,7 @@ struct Chunk {
 };
 
 enum class Outcome {
-  kWhole,     // every event was seen
+  kWhole,     // every event was seen, and more may follow
   kBroken,    // the walk stopped at `stop`
   kClosed,    // the events array ended at `stop`, inside the chunk
   kNoEvents,  // the outer object has no events so far
@@ -88,7 +91,9 @@ class ChunkParser {
     text_ = whole.substr(text_start_);
     file_offset_ = chunk.offset + text_start_;
     const std::string_view front = chunk.first ? "" : bare_array ? "[" : R"({"traceEvents":[)";
-    const std::string_view back = bare_array ? "]" : "]}";
+    // The walk must end behind the last event, and nowhere else can these brackets end anything:
+    // they open as many as they close, so an event that was cut stays open whatever was cut in it.
+    const std::string back = bare_array ? ",[[]]" : ",[[]}";
 
     document_ = chunk.text.data() + text_start_ - front.size();
     front_size_ = front.size();
@@ -96,21 +101,22 @@ class ChunkParser {
     std::memcpy(overwritten.data(), document_, front.size());
     std::memcpy(document_, front.data(), front.size());
 
-    // The last chunk brings its own closing brackets, unless the file is cut short.
-    bool own_end = chunk.last && EndsLikeADocument(bare_array);
-    auto status = Open(own_end ? "" : back);
+    std::string end = back;
+    auto status = Open(end);
+    // A string that was cut has to be closed, behind a backslash that has to be escaped.
+    for (const char* quote : {"\"", "\\\""}) {
+      if (status != simdjson::UNCLOSED_STRING) break;
+      end = quote + back;
+      status = Open(end);
+    }
     if (status == simdjson::UTF8_ERROR || status == simdjson::UNESCAPED_CHARS) {
       size_t where = 0;
       result.replaced_bytes = json::Sanitize(chunk.text.data() + text_start_, text_.size(), where);
       result.first_replaced = file_offset_ + where;
-      status = Open(own_end ? "" : back);
-    }
-    if (status == simdjson::UNCLOSED_STRING) {
-      own_end = false;
-      status = Open(bare_array ? "\"]" : "\"]}");
+      status = Open(end);
     }
     if (status == simdjson::SUCCESS) {
-      Walk(own_end, result);
+      Walk(result);
     } else {
       result.outcome = Outcome::kBroken;
       result.stop = text_start_;
@@ -121,11 +127,6 @@ class ChunkParser {
   }
 
  private:
-  bool EndsLikeADocument(bool bare_array) const {
-    const size_t end = text_.find_last_not_of(" \t\r\n");
-    return end != std::string_view::npos && text_[end] == (bare_array ? ']' : '}');
-  }
-
   simdjson::error_code Open(std::string_view back) {
     char* end = document_ + front_size_ + text_.size();
     std::memcpy(end, back.data(), back.size());
@@ -141,7 +142,7 @@ class ChunkParser {
     return text_start_ + std::min(at - std::min(at, front_size_), text_.size());
   }
 
-  void Walk(bool own_end, ChunkResult& result) {
+  void Walk(ChunkResult& result) {
     if (bare_array_) {
       simdjson::ondemand::array array;
       if (walked_.get_array().get(array) != simdjson::SUCCESS) {
@@ -149,64 +150,73 @@ class ChunkParser {
         result.stop = text_start_;
         return;
       }
-      WalkArray(array, own_end, result);
+      WalkArray(array, result);
       return;
     }
     simdjson::ondemand::object object;
-    bool seen = false;
-    bool ok = walked_.get_object().get(object) == simdjson::SUCCESS;
-    if (ok) {
+    if (walked_.get_object().get(object) == simdjson::SUCCESS) {
       for (auto member : object) {
         simdjson::ondemand::raw_json_string key;
         simdjson::ondemand::value value;
-        ok = member.key().get(key) == simdjson::SUCCESS &&
-             member.value().get(value) == simdjson::SUCCESS;
-        if (!ok) break;
+        if (member.key().get(key) != simdjson::SUCCESS ||
+            member.value().get(value) != simdjson::SUCCESS) {
+          break;
+        }
         if (json::Key(key.raw()) == "traceEvents") {
           simdjson::ondemand::array array;
-          if (value.get_array().get(array) != simdjson::SUCCESS) {
-            ok = false;
+          if (value.raw_json_token().data() >= TextEnd() ||
+              value.get_array().get(array) != simdjson::SUCCESS) {
             break;
           }
-          seen = true;
-          if (!WalkArray(array, own_end, result)) return;
-        } else {
-          visitor_->Member(json::Key(key.raw()), json::Value(value));
+          WalkArray(array, result);
+          return;
         }
+        visitor_->Member(json::Key(key.raw()), json::Value(value));
       }
     }
-    if (!seen) {
-      result.outcome = ok || !own_end ? Outcome::kNoEvents : Outcome::kBroken;
-      result.stop = text_start_;
-    }
+    result.outcome = Outcome::kNoEvents;
+    result.stop = text_start_;
   }
 
-  // True when what follows the array may be looked at too.
-  bool WalkArray(simdjson::ondemand::array& array, bool own_end, ChunkResult& result) {
+  void WalkArray(simdjson::ondemand::array& array, ChunkResult& result) {
     const char* event_start = document_ + front_size_;
     for (auto element : array) {
       simdjson::ondemand::value value;
       bool ok = element.get(value) == simdjson::SUCCESS;
       if (ok) {
         event_start = value.raw_json_token().data();
-        ok = visitor_->Event(json::Value(value),
+        if (event_start >= TextEnd()) return;
+        ok = IsWholeOrObject(value) &&
+             visitor_->Event(json::Value(value),
                              file_offset_ + TextOffset(event_start) - text_start_);
       }
       if (!ok) {
         result.outcome = Outcome::kBroken;
         result.stop = TextOffset(event_start);
-        return false;
+        return;
       }
     }
-    if (own_end) return true;
     const char* after = nullptr;
-    if (walked_.current_location().get(after) == simdjson::SUCCESS &&
-        after < document_ + front_size_ + text_.size()) {
+    if (walked_.current_location().get(after) == simdjson::SUCCESS) {
       result.outcome = Outcome::kClosed;
       result.stop = TextOffset(after);
     }
-    return false;
   }
+
+  // Visitors walk objects and so find out whether they are whole; anything else they do not look
+  // into.
+  bool IsWholeOrObject(simdjson::ondemand::value& value) const {
+    std::string_view token = value.raw_json_token();
+    if (token.front() == '{') return true;
+    if (token.front() == '[') {
+      simdjson::ondemand::array array;
+      return value.get_array().get(array) == simdjson::SUCCESS &&
+             array.raw_json().get(token) == simdjson::SUCCESS;
+    }
+    return token.data() + token.size() < TextEnd();
+  }
+
+  const char* TextEnd() const { return document_ + front_size_ + text_.size(); }
 
   std::unique_ptr<EventVisitor> visitor_;
   simdjson::ondemand::parser parser_;
@@ -283,7 +293,10 @@ class Cutter {
       }
       end = open - 1;
     }
-    return text.size();
+    // Not inside a character: half of one is not valid text.
+    size_t cut = text.size();
+    while (cut > 0 && cut + 3 > text.size() && IsContinuation(text[cut - 1])) --cut;
+    return cut > 0 && IsLead(text[cut - 1]) ? cut - 1 : text.size();
   }
 
   // Room for what one chunk leaves to the next.
@@ -310,6 +323,7 @@ class Merger {
         commit_(commit) {}
 
   void Add(const Chunk& chunk, ChunkResult result, bool bare_array) {
+    CountReplaced(result);
     if (closed_) {
       commit_(std::move(result.batch), chunk.worker, false);
       if (trailer_.size() < kLongestJoin) trailer_ += chunk.text.view();
@@ -333,6 +347,7 @@ class Merger {
     joined.last = chunk.last;
     joined.worker = joiner_number_;
     ChunkResult rejoined = joiner_.Parse(joined, bare_array);
+    CountReplaced(rejoined);
     Settle(joined, std::move(rejoined), bare_array);
   }
 
@@ -343,36 +358,44 @@ class Merger {
     return end_;
   }
 
-  // What followed the events where it did not fit into the last chunk.
-  void WalkTrailer(EventVisitor& visitor) {
+  // What followed the events. Damage there loses nothing that was accounted: the events stand.
+  void WalkTrailer(EventVisitor& visitor, bool bare_array) {
     if (!closed_) return;
-    const size_t start = trailer_.find_first_not_of(", \t\r\n");
-    if (start == std::string::npos || trailer_[start] == '}') return;
-    std::string text = "{" + trailer_.substr(start);
-    // A damaged trailer loses nothing that was accounted: the events before it stand.
-    auto ok = json::WalkObject(
-        text, name_, [&](json::Key key, json::Value value) { visitor.Member(key, value); });
-    if (!ok) {
+    const std::string_view front = bare_array ? "[]" : R"({"":[])";
+    std::string text = std::string(front) + trailer_;
+    if (const auto syntax = json::FindSyntaxError(text)) {
       end_.truncated = true;
-      end_.why = ok.error().message;
+      end_.broke_at = trailer_offset_ + syntax->offset - front.size();
+      end_.why = json::Describe(*syntax, text);
     }
+    if (bare_array) return;
+    bool is_events = true;
+    (void)json::WalkObject(text, name_, [&](json::Key key, json::Value value) {
+      if (!std::exchange(is_events, false)) visitor.Member(key, value);
+    });
     commit_(visitor.Take(), joiner_number_ + 1, true);
   }
 
  private:
+  void CountReplaced(const ChunkResult& result) {
+    if (result.replaced_bytes == 0) return;
+    end_.first_replaced = end_.replaced_bytes == 0
+                              ? result.first_replaced
+                              : std::min(end_.first_replaced, result.first_replaced);
+    end_.replaced_bytes += result.replaced_bytes;
+  }
+
   void Settle(const Chunk& chunk, ChunkResult result, bool bare_array) {
-    if (result.replaced_bytes > 0) {
-      if (end_.replaced_bytes == 0) end_.first_replaced = result.first_replaced;
-      end_.replaced_bytes += result.replaced_bytes;
-    }
     switch (result.outcome) {
       case Outcome::kWhole:
         commit_(std::move(result.batch), chunk.worker, true);
+        if (chunk.last) Broken(chunk, chunk.text.size(), bare_array);
         return;
       case Outcome::kClosed:
         commit_(std::move(result.batch), chunk.worker, true);
         closed_ = true;
-        if (!bare_array) trailer_ = chunk.text.view().substr(result.stop);
+        trailer_ = chunk.text.view().substr(result.stop);
+        trailer_offset_ = chunk.offset + result.stop;
         return;
       case Outcome::kNoEvents:
         commit_(std::move(result.batch), chunk.worker, chunk.last);
@@ -397,7 +420,7 @@ class Merger {
                                       json::Describe(*syntax, chunk.text.view())));
     }
     return InvalidError(fmt::format(
-        "{}: no \"traceEvents\" in this JSON object; expected a profiler's trace", name_));
+        "{}: no array \"traceEvents\" in this JSON; expected a profiler's trace", name_));
   }
 
   void Broken(const Chunk& chunk, size_t stop, bool bare_array) {
@@ -458,6 +481,7 @@ class Merger {
   std::optional<Carried> carry_;
   bool closed_ = false;
   std::string trailer_;
+  uint64_t trailer_offset_ = 0;
   std::optional<Error> error_;
   EventStreamEnd end_;
 };
@@ -483,6 +507,7 @@ Result<EventStreamEnd> WalkEvents(ByteSource& source, const EventStreamOptions& 
   // These outlive the workers: a batch that is still waiting to be committed may refer to its
   // visitor.
   std::vector<ChunkParser> parsers;
+  parsers.reserve(static_cast<size_t>(workers));
   for (int number = 0; number < workers; ++number) parsers.emplace_back(make_visitor(number));
 
   auto work = [&](int number) {
@@ -527,6 +552,7 @@ Result<EventStreamEnd> WalkEvents(ByteSource& source, const EventStreamOptions& 
   };
 
   std::vector<std::thread> others;
+  others.reserve(static_cast<size_t>(workers));
   for (int number = 1; number < workers; ++number) others.emplace_back(work, number);
   work(0);
   for (std::thread& other : others) other.join();
@@ -534,7 +560,7 @@ Result<EventStreamEnd> WalkEvents(ByteSource& source, const EventStreamOptions& 
   if (read_error) return *read_error;
   if (merger.error()) return *merger.error();
   auto trailer_visitor = make_visitor(workers + 1);
-  merger.WalkTrailer(*trailer_visitor);
+  merger.WalkTrailer(*trailer_visitor, cutter.bare_array());
   return merger.Finish(cutter.bytes());
 }
 

@@ -168,21 +168,22 @@ std::string_view Value::Raw(size_t limit) {
 Result<bool> WalkObject(std::string& text, const std::string& name,
                         const std::function<void(Key, Value)>& visit) {
   text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
-  size_t first = 0;
   simdjson::ondemand::parser parser;
   simdjson::ondemand::document document;
+  simdjson::ondemand::object object;
   auto open = [&] {
-    simdjson::ondemand::object object;
-    if (parser.iterate(text.data(), text.size(), text.capacity()).get(document) !=
-        simdjson::SUCCESS) {
-      return false;
-    }
-    return document.get_object().get(object) == simdjson::SUCCESS && Value::Members(object, visit);
+    return parser.iterate(text.data(), text.size(), text.capacity()).get(document);
   };
-  if (!simdjson::validate_utf8(text.data(), text.size())) {
+  auto status = open();
+  if (status == simdjson::UTF8_ERROR || status == simdjson::UNESCAPED_CHARS) {
+    size_t first = 0;
     Sanitize(text.data(), text.size(), first);
+    status = open();
   }
-  if (open()) return true;
+  if (status == simdjson::SUCCESS && document.get_object().get(object) == simdjson::SUCCESS &&
+      Value::Members(object, visit)) {
+    return true;
+  }
   const auto error = FindSyntaxError(text);
   if (!error) return InvalidError(fmt::format("{}: expected a JSON object", name));
   return InvalidError(fmt::format("{}: not valid JSON at byte {}: {}", name, error->offset,

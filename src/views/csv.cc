@@ -9,7 +9,7 @@ namespace beryl::views {
 namespace {
 
 std::string Quoted(std::string_view text) {
-  const std::string clean = Printable(text);
+  std::string clean = Printable(text);
   if (clean.find_first_of(",\"\n\r") == std::string::npos) return clean;
   std::string quoted = "\"";
   for (const char c : clean) {
