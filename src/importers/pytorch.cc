@@ -57,6 +57,11 @@ std::optional<KinetoCategory> CategoryOf(std::string_view cat) {
   return std::nullopt;
 }
 
+// -1 for what cannot be the number of a device.
+int32_t DeviceNumber(double number) {
+  return number >= 0 && number < 10'000 ? static_cast<int32_t>(number) : -1;
+}
+
 // Regions that old versions filed under "Operator".
 bool IsRegionName(std::string_view name) {
   return name.starts_with("ProfilerStep#") || name.starts_with("Optimizer.") ||
@@ -79,8 +84,8 @@ class Visitor : public EventVisitor {
     char phase = 0;
     std::string_view cat;
     std::string_view name;
-    std::string_view pid;
-    std::string_view tid;
+    std::string_view pid = "";  // not null: it may be absent
+    std::string_view tid = "";
     std::string_view shapes;
     std::string_view hierarchy;
     bool args_ok = true;
@@ -136,8 +141,7 @@ class Visitor : public EventVisitor {
     } else if (arg == "Fwd thread id") {
       record.backward = content.Integer().value_or(0) > 0;
     } else if (arg == "device") {
-      record.device =
-          static_cast<int32_t>(std::clamp<int64_t>(content.Integer().value_or(-1), -1, 100000));
+      record.device = DeviceNumber(static_cast<double>(content.Integer().value_or(-1)));
     } else if (arg == "Input Dims" || arg == "Input dims") {
       shapes = content.Raw(kLongestShapes);
     } else if (arg == "Module Hierarchy") {
@@ -172,7 +176,7 @@ class Visitor : public EventVisitor {
     if (!interval) return;
     if (record.category == KinetoCategory::kDevice && record.device < 0) {
       // Without a device argument, the process is the device's number.
-      record.device = static_cast<int32_t>(ParseNumber(pid).value_or(-1));
+      record.device = DeviceNumber(ParseNumber(pid).value_or(-1));
       if (record.device < 0) {
         batch_->findings.Count(Finding::Kind::kDropped, "a device event that names no device",
                                record.offset);
@@ -230,6 +234,16 @@ class Visitor : public EventVisitor {
   std::string thread_text_;
 };
 
+// Whether all times stay in the range that differences can be taken in after adding `base_ns`.
+bool CanMove(const std::vector<KinetoRecord>& records, int64_t base_ns) {
+  constexpr int64_t kFarthest = 4'000'000'000'000'000'000;
+  if (base_ns < -kFarthest || base_ns > kFarthest) return false;
+  return std::all_of(records.begin(), records.end(), [&](const KinetoRecord& record) {
+    return record.start.value >= -kFarthest - std::min<int64_t>(base_ns, 0) &&
+           record.end.value <= kFarthest - std::max<int64_t>(base_ns, 0);
+  });
+}
+
 class PyTorchImporter : public Importer {
  public:
   FormatDescriptor Descriptor() const override {
@@ -284,6 +298,10 @@ class PyTorchImporter : public Importer {
     ReportStreamEnd(*end, report);
 
     constexpr int64_t kYear2000 = 946'684'800'000'000'000;
+    if (base_time_ns && !CanMove(records, *base_time_ns)) {
+      report.Count(Finding::Kind::kRepaired, "baseTimeNanoseconds leads out of time: not used", 0);
+      base_time_ns.reset();
+    }
     if (base_time_ns && *base_time_ns != 0) {
       trace.anchors.push_back({Nanos{0}, Nanos{*base_time_ns}});
       for (KinetoRecord& record : records) {

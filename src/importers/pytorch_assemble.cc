@@ -196,7 +196,9 @@ class Assembler {
         const PathId above = open.in_module ? open.path : kRootPath;
         open.path = trace_.paths.Intern(above, record.name, PathKind::kModule, type_id);
         open.scope = trace_.paths.Intern(open.scope, record.name, PathKind::kModule, type_id);
-        place_of_module_.try_emplace(record.name, Place{open.scope, open.path, kNone});
+        if (open.phase != Phase::kBackward) {
+          place_of_module_.try_emplace(record.name, Place{open.scope, open.path, kNone});
+        }
       }
       open.in_module = true;
       return;

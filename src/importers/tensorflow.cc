@@ -5,6 +5,7 @@
 // `/device:GPU:0/stream:all Compute`, `.../stream:7 Compute` and `.../memcpy Compute`: what the GPU
 // itself ran, twice over.
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -54,7 +55,7 @@ class Visitor : public EventVisitor {
     }
     EventTimes times;
     char phase = 0;
-    std::string_view pid;
+    std::string_view pid = "";  // not null: it may be absent
     std::string_view event_name;
     std::string_view name;
     std::string_view type;
@@ -151,16 +152,25 @@ class Visitor : public EventVisitor {
   }
 
   uint32_t Process(std::string_view pid, uint64_t offset) {
-    if (pid == last_pid_text_ && last_process_ != kNone) return last_process_;
+    // There are few processes, and their numbers are short: eight bytes tell nearly all of them
+    // apart at once.
+    uint64_t short_pid = 0;
+    if (pid.size() <= sizeof short_pid) {
+      std::memcpy(&short_pid, pid.data(), pid.size());
+      for (const auto& [known, process] : short_pids_) {
+        if (known == short_pid) return process;
+      }
+    }
     const StringId id = strings_.Intern(pid);
     auto [place, is_new] = processes_.try_emplace(id, process_count_);
     if (is_new) {
       ++process_count_;
       batch_->new_processes.emplace_back(id, offset);
     }
-    last_pid_text_.assign(pid);
-    last_process_ = place->second;
-    return last_process_;
+    if (pid.size() <= sizeof short_pid && short_pids_.size() < 16) {
+      short_pids_.emplace_back(short_pid, place->second);
+    }
+    return place->second;
   }
 
   static constexpr uint32_t kNone = ~uint32_t{0};
@@ -175,8 +185,7 @@ class Visitor : public EventVisitor {
   uint32_t kind_count_ = 0;
   std::unordered_map<StringId, uint32_t> processes_;
   uint32_t process_count_ = 0;
-  std::string last_pid_text_;
-  uint32_t last_process_ = kNone;
+  std::vector<std::pair<uint64_t, uint32_t>> short_pids_;
 };
 
 // A process of the file.
@@ -190,7 +199,8 @@ struct Process {
 // Puts the batches together and, at the end, operations on devices.
 class Assembler {
  public:
-  // `chunks`: about how many batches are to come, as far as that can be told from the size of the file.
+  // `chunks`: about how many batches are to come, as far as that can be told from the size of the
+  // file.
   Assembler(OpTrace& trace, ImportReport& report, size_t chunks)
       : trace_(trace), report_(report), chunks_(chunks), first_op_(trace.ops.size()) {}
 

@@ -91,6 +91,31 @@ std::vector<double> Deviations(const Footprint& footprint, const TraceTree& buil
   return deviations;
 }
 
+// Where all operations that a column `counts` are without a meter: unknown is not zero.
+template <typename Counts>
+void MarkUnknown(const Footprint& footprint, const TraceTree& built, EnergyColumn& column,
+                 Counts&& counts) {
+  std::vector<double> metered(built.tree.nodes.size(), 0);
+  std::vector<double> unmetered(built.tree.nodes.size(), 0);
+  for (const EnergyShare& share : footprint.shares) {
+    if (counts(share.kind)) metered[built.node_of_kind[share.kind]] = 1;
+  }
+  for (const UnmeteredOps& ops : footprint.unmetered) {
+    if (counts(ops.kind)) unmetered[built.node_of_kind[ops.kind]] = 1;
+  }
+  auto mark = [&](std::vector<double>& energy) {
+    for (size_t node = 0; node < energy.size(); ++node) {
+      if (unmetered[node] > 0 && metered[node] == 0) {
+        energy[node] = std::numeric_limits<double>::quiet_NaN();
+      }
+    }
+  };
+  mark(column.self);
+  RollUp(built.tree, std::vector<double>(metered), metered);
+  RollUp(built.tree, std::vector<double>(unmetered), unmetered);
+  mark(column.total);
+}
+
 // Collects shares into rows; `name` is called once a kind.
 class TableMaker {
  public:
@@ -221,23 +246,12 @@ std::vector<EnergyColumn> Columns(const OpTrace& trace, const Footprint& footpri
   const size_t step_count = StepsOf(footprint).size();
   if (step_count >= 2) columns.front().deviation = Deviations(footprint, built, step_count);
 
-  // A node all of whose operations had no meter: unknown is not zero.
-  std::vector<double> metered(nodes, 0);
-  std::vector<double> unmetered(nodes, 0);
-  for (const EnergyShare& share : footprint.shares) metered[built.node_of_kind[share.kind]] = 1;
-  for (const UnmeteredOps& ops : footprint.unmetered) unmetered[built.node_of_kind[ops.kind]] = 1;
-  std::vector<double> metered_below;
-  RollUp(built.tree, metered, metered_below);
-  for (size_t node = 0; node < nodes; ++node) {
-    if (unmetered[node] > 0 && metered[node] == 0) {
-      columns.front().self[node] = std::numeric_limits<double>::quiet_NaN();
-    }
-  }
-  std::vector<double> unmetered_below;
-  RollUp(built.tree, unmetered, unmetered_below);
-  for (size_t node = 0; node < nodes; ++node) {
-    if (unmetered_below[node] > 0 && metered_below[node] == 0) {
-      columns.front().total[node] = std::numeric_limits<double>::quiet_NaN();
+  MarkUnknown(footprint, built, columns.front(), [](uint32_t) { return true; });
+  for (const Phase phase : {Phase::kForward, Phase::kBackward, Phase::kOptimizer}) {
+    for (EnergyColumn& column : columns) {
+      if (column.label != PhaseName(phase)) continue;
+      MarkUnknown(footprint, built, column,
+                  [&](uint32_t kind) { return trace.kinds[kind].phase == phase; });
     }
   }
   return columns;

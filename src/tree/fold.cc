@@ -134,6 +134,8 @@ class Folder {
       drafts_[first].name = clusters.size() == 1
                                 ? stem
                                 : fmt::format("{}[{}]", stem.substr(0, stem.size() - 1), range);
+      // Where numbers go on from one group of layers to the next, the groups are still alike.
+      if (clusters.size() == 1 && !IsTyped(first)) drafts_[first].key = stem;
       drafts_[first].folded = static_cast<uint32_t>(cluster.members.size());
       drafts_[first].range = range;
       NameByPosition(first);

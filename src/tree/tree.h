@@ -29,7 +29,7 @@ TraceTree Build(const OpTrace& trace);
 TraceTree Fold(const TraceTree& built);
 
 // "total" first, then the phases that occur, then the channels. Unknown energy is left out of sums;
-// a node all of whose operations are without a meter is NaN.
+// in the total and the phases, a node all of whose operations are without a meter is NaN.
 std::vector<EnergyColumn> Columns(const OpTrace& trace, const Footprint& footprint,
                                   const TraceTree& built);
 

@@ -18,6 +18,11 @@ constexpr std::array<double, 4> kSmallestShares = {0.01, 0.02, 0.03, 0.05};
 constexpr int kScreen = 40;
 constexpr int kBarWidth = 16;
 constexpr int kNarrowest = 60;
+constexpr int kNarrow = 80;  // below this, some columns are left out
+constexpr int kShortestLabel = 8;
+constexpr size_t kDetailIndent = 8;
+constexpr const char* kDim = "\x1b[2m";
+constexpr const char* kWarning = "\x1b[33m";
 
 // Phases are told apart by shade, so that the bars also read without colour.
 struct PhaseLook {
@@ -55,7 +60,27 @@ class TableWriter {
     return options_.color ? fmt::format("{}{}\x1b[0m", style, text) : std::string(text);
   }
   std::string Bold(std::string_view text) const { return Styled(text, "\x1b[1m"); }
-  std::string Dim(std::string_view text) const { return Styled(text, "\x1b[2m"); }
+  std::string Dim(std::string_view text) const { return Styled(text, kDim); }
+
+  // Text in as many lines as it takes, broken at blanks. A word wider than the terminal stays
+  // whole: it is somebody's file or device name.
+  void Paragraph(std::string_view text, size_t indent = 0, const char* style = "") {
+    const std::string clean = Printable(text);
+    std::string line(indent, ' ');
+    bool has_word = false;
+    auto flush = [&] { Line(*style != '\0' ? Styled(line, style) : line); };
+    for (const std::string_view word : Split(clean, ' ')) {
+      if (has_word && DisplayWidth(line) + 1 + DisplayWidth(word) > static_cast<size_t>(width_)) {
+        flush();
+        line.assign(indent + 2, ' ');
+        has_word = false;
+      }
+      if (has_word) line += ' ';
+      line += word;
+      has_word = true;
+    }
+    flush();
+  }
 
   static std::string Padded(std::string_view text, int width) {
     const int missing = width - static_cast<int>(DisplayWidth(text));
@@ -74,10 +99,10 @@ class TableWriter {
     std::string line = Bold(Ellipsize(Printable(files), static_cast<size_t>(width_) - 20));
     if (!context.label.empty()) line += "  " + Styled("[" + context.label + "]", "\x1b[33m");
     Line(line);
-    Line(context.energy_source);
-    Line(fmt::format("clock offset {} us: {}{}",
-                     static_cast<double>(report_.clock_offset.value) * 1e-3, report_.clock_reason,
-                     report_.steps > 1 ? fmt::format("; {} steps", report_.steps) : ""));
+    Paragraph(context.energy_source);
+    Paragraph(fmt::format(
+        "clock offset {} us: {}{}", static_cast<double>(report_.clock_offset.value) * 1e-3,
+        report_.clock_reason, report_.steps > 1 ? fmt::format("; {} steps", report_.steps) : ""));
     Line();
   }
 
@@ -92,11 +117,12 @@ class TableWriter {
 
   void Tree() {
     const EnergyColumn& main = report_.folded.columns.front();
-    has_deviation_ = !main.deviation.empty();
+    has_deviation_ = !main.deviation.empty() && width_ >= kNarrow;
     for (size_t phase = 0; phase < kPhaseCount; ++phase) {
       phases_[phase] = Column(PhaseName(static_cast<Phase>(phase)));
     }
-    label_width_ = width_ - kBarWidth - 20 - (has_deviation_ ? 12 : 0);
+    if (width_ < kNarrow) bar_width_ = kBarWidth / 2;
+    label_width_ = width_ - bar_width_ - 20 - (has_deviation_ ? 12 : 0);
     std::string legend;
     for (size_t phase = 0; phase < kPhaseCount; ++phase) {
       if (phases_[phase] == nullptr) continue;
@@ -104,7 +130,7 @@ class TableWriter {
                             PhaseName(static_cast<Phase>(phase)));
     }
     Line(Bold(fmt::format("{}{}{}{}{}", Padded("where the joules went", label_width_),
-                          std::string(kBarWidth + 2, ' '), RightAligned("energy", 9),
+                          std::string(bar_width_ + 2, ' '), RightAligned("energy", 9),
                           RightAligned("share", 8),
                           has_deviation_ ? RightAligned("± a step", 12) : "")));
     NodeLine("", 0, report_.folded.tree.nodes[0].name);
@@ -126,25 +152,32 @@ class TableWriter {
 
   std::string Bar(NodeId node) const {
     const double whole = Total(0);
-    if (!(whole > 0)) return std::string(kBarWidth, ' ');
+    if (!(whole > 0)) return std::string(bar_width_, ' ');
     std::string bar;
     double done = 0;
     int drawn = 0;
     for (size_t phase = 0; phase < kPhaseCount; ++phase) {
       if (phases_[phase] == nullptr) continue;
-      done += phases_[phase]->total[node];
+      const double energy = phases_[phase]->total[node];
+      if (!std::isnan(energy)) done += energy;
       const int until =
-          std::clamp(static_cast<int>(std::lround(done / whole * kBarWidth)), drawn, kBarWidth);
+          std::clamp(static_cast<int>(std::lround(done / whole * bar_width_)), drawn, bar_width_);
       std::string piece;
       for (; drawn < until; ++drawn) piece += kPhaseLooks[phase].glyph;
       if (!piece.empty()) bar += Styled(piece, kPhaseLooks[phase].color);
     }
-    return bar + std::string(static_cast<size_t>(kBarWidth - drawn), ' ');
+    return bar + std::string(static_cast<size_t>(bar_width_ - drawn), ' ');
   }
 
-  void NodeLine(const std::string& prefix, NodeId node, const std::string& label) {
+  // The lines that lead to a node; far down in a deep tree not all of them fit.
+  std::string Branch(const std::string& prefix) const {
+    return Ellipsize(prefix, static_cast<size_t>(std::max(3, label_width_ - kShortestLabel - 1)));
+  }
+
+  void NodeLine(const std::string& whole_prefix, NodeId node, const std::string& label) {
+    const std::string prefix = Branch(whole_prefix);
     const auto room = static_cast<size_t>(
-        std::max<int>(8, label_width_ - static_cast<int>(DisplayWidth(prefix)) - 1));
+        std::max(kShortestLabel, label_width_ - static_cast<int>(DisplayWidth(prefix)) - 1));
     const double energy = Total(node);
     const bool known = !std::isnan(energy);
     std::string line = Dim(prefix) + Padded(Ellipsize(Printable(label), room),
@@ -199,9 +232,9 @@ class TableWriter {
       if (!std::isnan(Total(children[i]))) rest += Total(children[i]);
     }
     const std::string label = fmt::format("{} more", FormatCount(children.size() - shown));
-    const std::string start = prefix + "└─ ";
+    const std::string start = Branch(prefix + "└─ ");
     Line(Dim(start + Padded(label, label_width_ - static_cast<int>(DisplayWidth(start))) +
-             std::string(kBarWidth + 2, ' ') + RightAligned(FormatJoules(rest), 9) +
+             std::string(bar_width_ + 2, ' ') + RightAligned(FormatJoules(rest), 9) +
              RightAligned(FormatPercent(whole > 0 ? rest / whole : 0), 8)));
   }
 
@@ -211,17 +244,21 @@ class TableWriter {
     if (count == 0) return;
     double attributed = 0;
     for (const ChannelAccount& account : report_.channels) attributed += account.attributed.value;
-    Line(Bold(fmt::format("{:>8}{:>7}{:>8}{:>9}{:>8}  {:<4}{:<6} {}", "energy", "share", "power",
-                          "time", "count", "", "device", "operation, layers added up")));
+    const bool narrow = width_ < kNarrow;
+    Line(Bold(fmt::format("{:>8}{:>7}{}{:>8}  {:<4}{:<6} {}", "energy", "share",
+                          narrow ? "" : fmt::format("{:>8}{:>9}", "power", "time"), "count", "",
+                          "device", narrow ? "operation" : "operation, layers added up")));
     for (size_t i = 0; i < count; ++i) {
       const OperationRow& row = report_.summary[i];
       const bool share = row.energy_j && attributed > 0;
+      const std::string power_and_time =
+          RightAligned(row.power_w ? FormatWatts(*row.power_w) : "?", 8) +
+          RightAligned(FormatSeconds(row.seconds), 9);
       const std::string front =
-          fmt::format("{}{}{}{}{:>8}  {:<4}{} ",
+          fmt::format("{}{}{}{:>8}  {:<4}{} ",
                       RightAligned(row.energy_j ? FormatJoules(*row.energy_j) : "?", 8),
                       RightAligned(share ? FormatPercent(*row.energy_j / attributed) : "?", 7),
-                      RightAligned(row.power_w ? FormatWatts(*row.power_w) : "?", 8),
-                      RightAligned(FormatSeconds(row.seconds), 9), FormatCount(row.count),
+                      narrow ? "" : power_and_time, FormatCount(row.count),
                       kPhaseLooks[static_cast<size_t>(row.phase)].short_name,
                       Padded(Ellipsize(Printable(row.device), 6), 6));
       const auto room =
@@ -235,26 +272,28 @@ class TableWriter {
   }
 
   void Closure() {
-    Line(Bold(fmt::format("{:<8}{:>10} = {:>9}{:>8} + {:>9}{:>8} + {:>12}", "device", "total",
-                          "operations", "", "idle", "", "unattributed")));
+    const bool narrow = width_ < kNarrow;
+    Line(Bold(fmt::format("{:<8}{:>10} = {:>10}{} + {:>9}{} + {:>12}", "device", "total",
+                          "operations", narrow ? "" : "       ", "idle", narrow ? "" : "        ",
+                          "unattributed")));
     double worst = 0;
     for (const ChannelAccount& account : report_.channels) {
       const double total = account.total.value;
-      auto share = [&](Joules part) {
-        return total != 0 ? FormatPercent(part.value / total) : std::string("-");
+      auto share = [&](Joules part, int width) {
+        if (narrow) return std::string();
+        return RightAligned(total != 0 ? FormatPercent(part.value / total) : "-", width);
       };
-      Line(fmt::format("{}{} = {}{} + {}{} + {}", Padded(account.channel, 8),
-                       RightAligned(FormatJoules(total), 10),
-                       RightAligned(FormatJoules(account.attributed.value), 10),
-                       RightAligned(share(account.attributed), 7),
-                       RightAligned(FormatJoules(account.idle.value), 9),
-                       RightAligned(share(account.idle), 8),
-                       RightAligned(FormatJoules(account.unattributed.value), 12)));
+      Line(fmt::format(
+          "{}{} = {}{} + {}{} + {}", Padded(Ellipsize(Printable(account.channel), 8), 8),
+          RightAligned(FormatJoules(total), 10),
+          RightAligned(FormatJoules(account.attributed.value), 10), share(account.attributed, 7),
+          RightAligned(FormatJoules(account.idle.value), 9), share(account.idle, 8),
+          RightAligned(FormatJoules(account.unattributed.value), 12)));
       Details(account);
       worst = std::max(worst, account.ClosureError());
     }
-    Line(fmt::format("closure: the parts sum to what was measured; left over {:.1e} of the total",
-                     worst));
+    Paragraph(fmt::format(
+        "closure: the parts sum to what was measured; left over {:.1e} of the total", worst));
     Line();
   }
 
@@ -277,16 +316,17 @@ class TableWriter {
     if (account.static_part) {
       parts.push_back(fmt::format("static part {}", FormatJoules(account.static_part->value)));
     }
-    std::string line = "        " + parts.front();
+    std::string line = parts.front();
     for (size_t i = 1; i < parts.size(); ++i) {
-      if (DisplayWidth(line) + DisplayWidth(parts[i]) + 2 > static_cast<size_t>(width_)) {
-        Line(Dim(line + ";"));
-        line = "        " + parts[i];
+      if (kDetailIndent + DisplayWidth(line) + DisplayWidth(parts[i]) + 2 >
+          static_cast<size_t>(width_)) {
+        Paragraph(line + ";", kDetailIndent, kDim);
+        line = parts[i];
       } else {
         line += "; " + parts[i];
       }
     }
-    Line(Dim(line));
+    Paragraph(line, kDetailIndent, kDim);
   }
 
   void Import() {
@@ -303,7 +343,7 @@ class TableWriter {
         line += fmt::format("; {} operations are outside every module",
                             FormatCount(report.outside_modules));
       }
-      Line(line);
+      Paragraph(line);
       Findings(report, Finding::Kind::kDropped, "dropped");
       Findings(report, Finding::Kind::kRepaired, "repaired");
       Findings(report, Finding::Kind::kSkipped, "skipped");
@@ -314,21 +354,22 @@ class TableWriter {
     for (const Finding& finding : report.findings) {
       if (finding.kind != kind) continue;
       const std::string line =
-          fmt::format("  {} {}: {} (first at byte {})", what, FormatCount(finding.count),
-                      Printable(finding.reason), finding.first_offset);
-      Line(kind == Finding::Kind::kDropped ? Styled(line, "\x1b[33m") : Dim(line));
+          fmt::format("{} {}: {} (first at byte {})", what, FormatCount(finding.count),
+                      finding.reason, finding.first_offset);
+      Paragraph(line, 2, kind == Finding::Kind::kDropped ? kWarning : kDim);
     }
   }
 
   void Notes() {
     for (const std::string& note : report_.notes) {
-      Line(Styled("note: " + Printable(note), "\x1b[33m"));
+      Paragraph("note: " + note, 0, kWarning);
     }
   }
 
   const AccountReport& report_;
   const ViewOptions& options_;
   int width_;
+  int bar_width_ = kBarWidth;
   int label_width_ = 0;
   bool has_deviation_ = false;
   double smallest_share_ = 0;

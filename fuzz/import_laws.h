@@ -1,0 +1,65 @@
+// What holds for every trace that an importer accepts, whatever the bytes were.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "importers/importers.h"
+#include "types/op_trace.h"
+
+namespace beryl::fuzz {
+
+inline void Require(bool law, const char* what) {
+  if (law) return;
+  std::fprintf(stderr, "broken law: %s\n", what);
+  std::abort();
+}
+
+inline void RequireTraceLaws(const OpTrace& trace) {
+  uint64_t operations = 0;
+  for (const ImportReport& report : trace.reports) {
+    uint64_t accounted = report.operations;
+    for (const Finding& finding : report.findings) {
+      // These tell of the file, not of an event of it.
+      const bool of_file = finding.reason.starts_with("the file is cut short") ||
+                           finding.reason.starts_with("the gzip stream");
+      if (finding.kind != Finding::Kind::kRepaired && !of_file) accounted += finding.count;
+    }
+    Require(report.events == accounted, "events = operations + dropped + skipped");
+    Require(report.tied <= report.device_events, "no more tied than device events");
+    operations += report.operations;
+  }
+  Require(trace.ops.size() == operations, "reports count every operation");
+  for (const Op& op : trace.ops) {
+    Require(op.start <= op.end, "an operation ends after it starts");
+    Require(op.kind < trace.kinds.size(), "an operation's kind exists");
+    Require(op.device < trace.devices.size(), "an operation's device exists");
+    Require(op.step == kNoStep || op.step < trace.steps.size(), "an operation's step exists");
+  }
+  for (const OpKind& kind : trace.kinds) {
+    Require(kind.path < trace.paths.size() && kind.scope < trace.paths.size(), "paths exist");
+    Require(kind.op < trace.strings.size() && kind.type < trace.strings.size() &&
+                kind.shapes < trace.strings.size(),
+            "strings exist");
+  }
+  for (PathId id = 1; id < trace.paths.size(); ++id) {
+    Require(trace.paths[id].parent < id, "parents come before their children");
+  }
+}
+
+// Imports `bytes` and checks the laws.
+inline void ImportAndCheck(std::string_view bytes, const char* format) {
+  importers::ImportOptions options;
+  options.format = format;
+  ByteSource source = ByteSource::FromMemory(bytes, "fuzz");
+  OpTrace trace;
+  auto ok = importers::Import(source, options, trace);
+  if (ok) {
+    RequireTraceLaws(trace);
+  } else {
+    Require(!ok.error().message.empty(), "an error says what went wrong");
+  }
+}
+
+}  // namespace beryl::fuzz

@@ -1,0 +1,49 @@
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string_view>
+
+#include "sources/sources.h"
+
+namespace {
+
+void Require(bool law, const char* what) {
+  if (law) return;
+  std::fprintf(stderr, "broken law: %s\n", what);
+  std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  auto source = beryl::ByteSource::FromMemory({reinterpret_cast<const char*>(bytes), size}, "fuzz");
+  auto trace = beryl::sources::ReadPowerFile(source, {});
+  if (!trace) {
+    Require(!trace.error().message.empty(), "an error says what went wrong");
+    return 0;
+  }
+  uint64_t readings = 0;
+  for (const beryl::PowerChannel& channel : trace->channels) {
+    Require(!channel.name.empty(), "a channel has a name");
+    Require(channel.times.size() == channel.values.size(), "as many values as times");
+    Require(std::is_sorted(channel.times.begin(), channel.times.end(), std::less_equal<>()),
+            "times strictly increase");
+    for (size_t i = 0; i < channel.values.size(); ++i) {
+      Require(std::isfinite(channel.values[i]) && channel.values[i] >= 0, "values are usable");
+      Require(channel.kind != beryl::ChannelKind::kEnergyCounter || i == 0 ||
+                  channel.values[i] >= channel.values[i - 1],
+              "energy never goes down");
+    }
+    for (const size_t gap : channel.gaps) {
+      Require(gap > 0 && gap < channel.times.size(), "a gap lies between two readings");
+    }
+    readings += channel.times.size();
+  }
+  Require(readings == trace->report.operations, "the report counts every reading");
+  Require(readings <= trace->report.events, "no reading out of nothing");
+  return 0;
+}

@@ -1,0 +1,59 @@
+#include "base/json_writer.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <random>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+
+namespace beryl {
+namespace {
+
+TEST(JsonWriterTest, NestsWithCommas) {
+  JsonWriter writer;
+  writer.BeginObject().Member("a", 1).Key("b").BeginArray().Value(true).Value("x").BeginObject();
+  writer.End().End().Member("c", std::optional<double>()).Member("d", uint64_t{1} << 63).End();
+  EXPECT_EQ(writer.Take(), R"({"a":1,"b":[true,"x",{}],"c":null,"d":9223372036854775808})");
+}
+
+TEST(JsonWriterTest, Indents) {
+  JsonWriter writer(2);
+  writer.BeginObject().Member("a", 1).Key("b").BeginArray().End().Key("c").BeginArray().Value(2);
+  writer.End().End();
+  EXPECT_EQ(writer.Take(), "{\n  \"a\": 1,\n  \"b\": [],\n  \"c\": [\n    2\n  ]\n}");
+}
+
+TEST(JsonWriterTest, AnyBytesBecomeAValidString) {
+  JsonWriter writer;
+  writer.BeginArray().Value("q\" b\\ é \xff \x01 \n").End();
+  const std::string text = writer.Take();
+  EXPECT_EQ(text, "[\"q\\\" b\\\\ é ?    \"]");
+  EXPECT_FALSE(json::FindSyntaxError(text));
+}
+
+TEST(JsonWriterTest, WhatIsNoNumberIsNull) {
+  JsonWriter writer;
+  writer.BeginArray().Value(std::nan("")).Value(std::numeric_limits<double>::infinity()).End();
+  EXPECT_EQ(writer.Take(), "[null,null]");
+}
+
+TEST(JsonWriterTest, DoublesComeBackTheSame) {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 10'000; ++i) {
+    const auto number = std::bit_cast<double>(random());
+    if (!std::isfinite(number)) continue;
+    JsonWriter writer;
+    writer.Value(number);
+    const std::string text = writer.Take();
+    ASSERT_EQ(std::strtod(text.c_str(), nullptr), number) << text;
+    ASSERT_FALSE(json::FindSyntaxError(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace beryl

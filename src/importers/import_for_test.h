@@ -1,0 +1,103 @@
+// What the tests of all importers share: reading a trace from a string and looking at the result.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "importers/importers.h"
+#include "types/op_trace.h"
+
+namespace beryl::importers {
+
+inline uint64_t CountOf(const ImportReport& report, Finding::Kind kind) {
+  uint64_t count = 0;
+  for (const Finding& finding : report.findings) {
+    // These tell of the file, not of an event of it.
+    const bool of_file = finding.reason.starts_with("the file is cut short") ||
+                         finding.reason.starts_with("the gzip stream");
+    if (finding.kind == kind && !of_file) count += finding.count;
+  }
+  return count;
+}
+
+// The law of the report: nothing disappears without a reason.
+inline void ExpectEventsAddUp(const ImportReport& report) {
+  EXPECT_EQ(report.events, report.operations + CountOf(report, Finding::Kind::kDropped) +
+                               CountOf(report, Finding::Kind::kSkipped));
+  EXPECT_LE(report.tied, report.device_events);
+  EXPECT_LE(report.with_correlation, report.device_events);
+}
+
+// "reason x count @ first offset" of the findings of one kind.
+inline std::vector<std::string> Findings(const ImportReport& report, Finding::Kind kind) {
+  std::vector<std::string> texts;
+  for (const Finding& finding : report.findings) {
+    if (finding.kind != kind) continue;
+    texts.push_back(fmt::format("{} x{} @{}", finding.reason, finding.count, finding.first_offset));
+  }
+  return texts;
+}
+
+struct Imported {
+  OpTrace trace;
+  std::string error;
+
+  const ImportReport& report() const { return trace.reports.back(); }
+  const OpKind& kind(const Op& op) const { return trace.kinds[op.kind]; }
+
+  // "qualified name phase device [start,end)" in nanoseconds, in the trace's order.
+  std::vector<std::string> Ops() const {
+    std::vector<std::string> texts;
+    for (const Op& op : trace.ops) {
+      texts.push_back(fmt::format("{} {} {} [{},{})", trace.QualifiedName(kind(op)),
+                                  PhaseName(kind(op).phase), trace.devices[op.device],
+                                  op.start.value, op.end.value));
+    }
+    return texts;
+  }
+  // Qualified names only.
+  std::vector<std::string> Names() const {
+    std::vector<std::string> texts;
+    for (const Op& op : trace.ops) texts.push_back(trace.QualifiedName(kind(op)));
+    return texts;
+  }
+  // The first operation whose qualified name this is.
+  const Op& Find(std::string_view qualified_name) const {
+    static const Op kMissing;
+    for (const Op& op : trace.ops) {
+      if (trace.QualifiedName(kind(op)) == qualified_name) return op;
+    }
+    ADD_FAILURE() << "no operation " << qualified_name;
+    return kMissing;
+  }
+  Phase PhaseOf(std::string_view qualified_name) const { return kind(Find(qualified_name)).phase; }
+  std::string PathOf(std::string_view qualified_name) const {
+    return trace.PathText(kind(Find(qualified_name)).path);
+  }
+};
+
+inline Imported ImportText(std::string_view text, ImportOptions options = {}) {
+  Imported imported;
+  ByteSource source = ByteSource::FromMemory(text, "trace");
+  auto ok = Import(source, options, imported.trace);
+  if (!ok) {
+    imported.error = ok.error().message;
+    return imported;
+  }
+  ExpectEventsAddUp(imported.report());
+  for (const Op& op : imported.trace.ops) {
+    EXPECT_LE(op.start, op.end);
+    EXPECT_LT(op.kind, imported.trace.kinds.size());
+    EXPECT_LT(op.device, imported.trace.devices.size());
+    EXPECT_TRUE(op.step == kNoStep || op.step < imported.trace.steps.size());
+  }
+  return imported;
+}
+
+}  // namespace beryl::importers

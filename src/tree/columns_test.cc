@@ -1,0 +1,297 @@
+#include <cmath>
+#include <map>
+#include <random>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tree/tree_testing.h"
+
+namespace beryl::tree {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsNan;
+
+const EnergyColumn* ColumnOf(const std::vector<EnergyColumn>& columns, std::string_view label) {
+  for (const EnergyColumn& column : columns) {
+    if (column.label == label) return &column;
+  }
+  return nullptr;
+}
+
+// A random model with everything that matters to columns and tables.
+TraceMaker RandomRun(std::mt19937_64& random) {
+  TraceMaker maker;
+  const uint64_t steps = random() % 4;
+  for (int i = 0; i < 40; ++i) {
+    std::string path;
+    for (uint64_t depth = random() % 4; depth > 0; --depth) {
+      path += fmt::format("{}_{}/", random() % 2 == 0 ? "layer" : "block", random() % 3);
+    }
+    path += std::vector<std::string>{"MatMul", "MatMul_1", "Add", "layer_1"}[random() % 4];
+    const uint32_t kind = maker.Kind(path, static_cast<Phase>(random() % 3));
+    if (random() % 6 == 0) {
+      maker.Unmetered(kind, fmt::format("GPU:{}", random() % 2),
+                      static_cast<int64_t>(random() % 1000), 1 + random() % 3);
+      continue;
+    }
+    for (const char* channel : {"CPU:0", "DRAM:0", "GPU:0"}) {
+      if (random() % 3 == 0) continue;
+      maker.Share(kind, static_cast<double>(random() % 1000), channel,
+                  steps == 0 ? kNoStep : static_cast<uint32_t>(random() % steps),
+                  static_cast<int64_t>(random() % 1000), 1 + random() % 5);
+    }
+  }
+  return maker;
+}
+
+TEST(ColumnsTest, TotalFirstThenPhasesThatOccurThenChannels) {
+  TraceMaker maker;
+  maker.Share(maker.Kind("a/A"), 1, "CPU:0");
+  maker.Share(maker.Kind("a/B", Phase::kOptimizer), 2, "GPU:0");
+  maker.Channel("wall");
+  std::vector<std::string> labels;
+  for (const EnergyColumn& column :
+       Columns(maker.trace(), maker.footprint(), Build(maker.trace()))) {
+    labels.push_back(column.label);
+  }
+  EXPECT_THAT(labels, ElementsAre("total", "forward", "optimizer", "CPU:0", "GPU:0"));
+}
+
+TEST(ColumnsTest, SumsHoldOnRandomTrees) {
+  std::mt19937_64 random(11);
+  for (int round = 0; round < 300; ++round) {
+    TraceMaker maker = RandomRun(random);
+    const TraceTree built = Build(maker.trace());
+    const auto columns = Columns(maker.trace(), maker.footprint(), built);
+    const auto& nodes = built.tree.nodes;
+    auto known = [](double value) { return std::isnan(value) ? 0 : value; };
+    for (const EnergyColumn& column : columns) {
+      for (NodeId id = 0; id < nodes.size(); ++id) {
+        double below = 0;
+        for (NodeId inner = id; inner < nodes[id].end; ++inner) below += known(column.self[inner]);
+        EXPECT_DOUBLE_EQ(known(column.total[id]), below);
+      }
+    }
+    for (NodeId id = 0; id < nodes.size(); ++id) {
+      double phases = 0;
+      double channels = 0;
+      for (const EnergyColumn& column : columns) {
+        const bool phase =
+            column.label == "forward" || column.label == "backward" || column.label == "optimizer";
+        if (column.label != "total") (phase ? phases : channels) += known(column.total[id]);
+      }
+      EXPECT_DOUBLE_EQ(phases, known(columns[0].total[id]));
+      EXPECT_DOUBLE_EQ(channels, known(columns[0].total[id]));
+    }
+    double attributed = 0;
+    for (const ChannelAccount& account : maker.footprint().channels) {
+      attributed += account.attributed.value;
+    }
+    EXPECT_DOUBLE_EQ(known(columns[0].total[0]), attributed);
+  }
+}
+
+TEST(ColumnsTest, NotANumberExactlyWhereNothingIsMetered) {
+  std::mt19937_64 random(12);
+  for (int round = 0; round < 200; ++round) {
+    TraceMaker maker = RandomRun(random);
+    const TraceTree built = Build(maker.trace());
+    const auto columns = Columns(maker.trace(), maker.footprint(), built);
+    for (const EnergyColumn& column : columns) {
+      const bool is_channel = column.label.find(':') != std::string::npos;
+      for (NodeId id = 0; id < built.tree.nodes.size(); ++id) {
+        auto counts = [&](uint32_t kind) {
+          return column.label == "total" ||
+                 column.label == PhaseName(maker.trace().kinds[kind].phase);
+        };
+        auto any = [&](const auto& list, NodeId from, NodeId to) {
+          return std::any_of(list.begin(), list.end(), [&](const auto& each) {
+            const NodeId node = built.node_of_kind[each.kind];
+            return counts(each.kind) && node >= from && node < to;
+          });
+        };
+        auto unknown = [&](NodeId to) {
+          return !is_channel && any(maker.footprint().unmetered, id, to) &&
+                 !any(maker.footprint().shares, id, to);
+        };
+        EXPECT_EQ(std::isnan(column.self[id]), unknown(id + 1)) << column.label;
+        EXPECT_EQ(std::isnan(column.total[id]), unknown(built.tree.nodes[id].end)) << column.label;
+      }
+    }
+  }
+}
+
+TEST(ColumnsTest, AnUnmeteredPhaseIsUnknownAndNotZero) {
+  TraceMaker maker;
+  maker.Share(maker.Kind("host/A"), 1);
+  maker.Unmetered(maker.Kind("device/B"), "GPU:0");
+  const TraceTree built = Build(maker.trace());
+  const auto columns = Columns(maker.trace(), maker.footprint(), built);
+  const NodeId device = *FindPath(built, "device");
+  EXPECT_THAT(columns[0].total[device], IsNan());
+  EXPECT_THAT(ColumnOf(columns, "forward")->total[device], IsNan());
+  EXPECT_EQ(ColumnOf(columns, "CPU:0")->total[device], 0);
+}
+
+TEST(ColumnsTest, DeviationOverStepsIsTheNaiveOne) {
+  std::mt19937_64 random(13);
+  int with_deviation = 0;
+  for (int round = 0; round < 200; ++round) {
+    TraceMaker maker = RandomRun(random);
+    const TraceTree built = Build(maker.trace());
+    const auto columns = Columns(maker.trace(), maker.footprint(), built);
+    std::map<uint32_t, std::vector<double>> by_step;
+    for (const EnergyShare& share : maker.footprint().shares) {
+      if (share.step == kNoStep) continue;
+      auto& energy = by_step[share.step];
+      energy.resize(built.tree.nodes.size(), 0);
+      for (NodeId id = 0; id < built.tree.nodes.size(); ++id) {
+        const NodeId at = built.node_of_kind[share.kind];
+        if (at >= id && at < built.tree.nodes[id].end) energy[id] += share.energy.value;
+      }
+    }
+    if (by_step.size() < 2) {
+      EXPECT_TRUE(columns[0].deviation.empty());
+      continue;
+    }
+    ++with_deviation;
+    ASSERT_EQ(columns[0].deviation.size(), built.tree.nodes.size());
+    const auto count = static_cast<double>(by_step.size());
+    for (NodeId id = 0; id < built.tree.nodes.size(); ++id) {
+      double mean = 0;
+      for (const auto& [step, energy] : by_step) mean += energy[id] / count;
+      double squares = 0;
+      for (const auto& [step, energy] : by_step)
+        squares += (energy[id] - mean) * (energy[id] - mean);
+      EXPECT_NEAR(columns[0].deviation[id], std::sqrt(squares / (count - 1)), 1e-9);
+    }
+  }
+  EXPECT_GT(with_deviation, 50);
+}
+
+TEST(OperationsTest, ARowForEachNamePhaseAndChannel) {
+  TraceMaker maker;
+  const uint32_t forward = maker.Kind("a/MatMul");
+  const uint32_t backward = maker.Kind("a/MatMul", Phase::kBackward);
+  maker.Share(forward, 6, "CPU:0", 0, 2'000'000'000, 3);
+  maker.Share(forward, 2, "CPU:0", 1, 2'000'000'000, 1);
+  maker.Share(forward, 1, "DRAM:0");
+  maker.Share(backward, 5);
+  const OperationTable table = Operations(maker.trace(), maker.footprint());
+  ASSERT_EQ(table.size(), 3U);
+  EXPECT_EQ(table[0].name, "a/MatMul");
+  EXPECT_EQ(table[0].device, "CPU:0");
+  EXPECT_EQ(table[0].type, "type of MatMul");
+  EXPECT_EQ(table[0].phase, Phase::kForward);
+  EXPECT_EQ(table[0].energy_j, 8);
+  EXPECT_EQ(table[0].seconds, 4);
+  EXPECT_EQ(table[0].power_w, 2);
+  EXPECT_EQ(table[0].count, 4U);
+  EXPECT_EQ(table[0].mean_step_j, 4);
+  EXPECT_NEAR(*table[0].deviation_step_j, std::sqrt(8.0), 1e-12);
+  EXPECT_EQ(table[1].phase, Phase::kBackward);
+  EXPECT_EQ(table[2].device, "DRAM:0");
+}
+
+TEST(OperationsTest, UnmeteredRowsHaveTimeAndNoEnergy) {
+  TraceMaker maker;
+  const uint32_t kind = maker.Kind("a/MatMul");
+  maker.Share(kind, 0);
+  maker.Unmetered(kind, "GPU:0", 5'000'000'000, 7);
+  const OperationTable table = Operations(maker.trace(), maker.footprint());
+  ASSERT_EQ(table.size(), 2U);
+  EXPECT_EQ(table[0].energy_j, 0) << "nothing taken is known, and sorts before what is not";
+  EXPECT_EQ(table[1].device, "GPU:0");
+  EXPECT_FALSE(table[1].energy_j.has_value());
+  EXPECT_FALSE(table[1].power_w.has_value());
+  EXPECT_FALSE(table[1].static_j.has_value());
+  EXPECT_EQ(table[1].seconds, 5);
+  EXPECT_EQ(table[1].count, 7U);
+}
+
+TEST(OperationsTest, ZeroSecondsHaveNoPower) {
+  TraceMaker maker;
+  maker.Share(maker.Kind("Z"), 0, "CPU:0", kNoStep, 0);
+  EXPECT_FALSE(Operations(maker.trace(), maker.footprint())[0].power_w.has_value());
+}
+
+TEST(OperationsTest, StaticPartsAreThereOnlyWhereAChannelIsSplit) {
+  TraceMaker maker;
+  const uint32_t kind = maker.Kind("A");
+  maker.Share(kind, 5, "CPU:0");
+  maker.Share(kind, 4, "DRAM:0");
+  maker.footprint().shares[0].static_part = Joules{2};
+  maker.footprint().channels[0].static_part = Joules{2};
+  const OperationTable table = Operations(maker.trace(), maker.footprint());
+  EXPECT_EQ(table[0].static_j, 2);
+  EXPECT_FALSE(table[1].static_j.has_value());
+}
+
+// What both tables have to say of every device and phase.
+struct Sums {
+  double energy = 0;
+  double seconds = 0;
+  uint64_t count = 0;
+};
+std::map<std::pair<std::string, Phase>, Sums> SumUp(const OperationTable& table) {
+  std::map<std::pair<std::string, Phase>, Sums> sums;
+  for (const OperationRow& row : table) {
+    Sums& sum = sums[{row.device + (row.energy_j ? "" : " unmetered"), row.phase}];
+    sum.energy += row.energy_j.value_or(0);
+    sum.seconds += row.seconds;
+    sum.count += row.count;
+  }
+  return sums;
+}
+
+TEST(OperationsTest, EnergySumsToAttributedAndFoldingConservesEverything) {
+  std::mt19937_64 random(14);
+  for (int round = 0; round < 300; ++round) {
+    TraceMaker maker = RandomRun(random);
+    const OperationTable table = Operations(maker.trace(), maker.footprint());
+    for (const ChannelAccount& account : maker.footprint().channels) {
+      double sum = 0;
+      for (const OperationRow& row : table) {
+        if (row.device == account.channel) sum += row.energy_j.value_or(0);
+      }
+      EXPECT_DOUBLE_EQ(sum, account.attributed.value);
+    }
+    for (size_t i = 1; i < table.size(); ++i) {
+      EXPECT_GE(table[i - 1].energy_j.value_or(-1), table[i].energy_j.value_or(-1));
+    }
+    for (const OperationRow& row : table) {
+      if (row.power_w) {
+        EXPECT_DOUBLE_EQ(*row.power_w, *row.energy_j / row.seconds);
+      }
+    }
+    const TraceTree folded = Fold(Build(maker.trace()));
+    const auto all = SumUp(table);
+    const auto summary = SumUp(Summarize(maker.trace(), maker.footprint(), folded));
+    ASSERT_EQ(all.size(), summary.size());
+    for (const auto& [key, sums] : all) {
+      const Sums& same = summary.at(key);
+      EXPECT_DOUBLE_EQ(sums.energy, same.energy);
+      EXPECT_NEAR(sums.seconds, same.seconds, 1e-15);
+      EXPECT_EQ(sums.count, same.count);
+    }
+  }
+}
+
+TEST(OperationsTest, SummaryOfATreeThatIsNotFoldedIsTheTableItself) {
+  std::mt19937_64 random(15);
+  TraceMaker maker = RandomRun(random);
+  const OperationTable table = Operations(maker.trace(), maker.footprint());
+  const OperationTable same = Summarize(maker.trace(), maker.footprint(), Build(maker.trace()));
+  ASSERT_EQ(table.size(), same.size());
+  for (size_t i = 0; i < table.size(); ++i) {
+    EXPECT_EQ(table[i].name, same[i].name);
+    EXPECT_EQ(table[i].energy_j, same[i].energy_j);
+    EXPECT_EQ(same[i].layers, 1U);
+  }
+}
+
+}  // namespace
+}  // namespace beryl::tree

@@ -1,0 +1,60 @@
+#include "types/op_trace.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace beryl {
+namespace {
+
+TEST(PathTableTest, OneStepForOneNameKindAndTypeBelowOneParent) {
+  PathTable paths;
+  const PathId a = paths.Intern(kRootPath, 7, PathKind::kModule);
+  EXPECT_EQ(paths.Intern(kRootPath, 7, PathKind::kModule), a);
+  EXPECT_NE(paths.Intern(kRootPath, 7, PathKind::kOperation), a);
+  EXPECT_NE(paths.Intern(kRootPath, 7, PathKind::kModule, 3), a);
+  EXPECT_NE(paths.Intern(a, 7, PathKind::kModule), a);
+  EXPECT_EQ(paths.size(), 5U);
+  for (PathId id = 1; id < paths.size(); ++id) EXPECT_LT(paths[id].parent, id);
+}
+
+TEST(OpTraceTest, QualifiedNameIsTheScopeAndTheOperation) {
+  OpTrace trace;
+  OpKind kind;
+  kind.op = trace.strings.Intern("MatMul");
+  EXPECT_EQ(trace.QualifiedName(kind), "MatMul");
+  kind.scope = trace.paths.Intern(kRootPath, trace.strings.Intern("bert"), PathKind::kModule);
+  kind.scope = trace.paths.Intern(kind.scope, trace.strings.Intern("layer_0"), PathKind::kModule);
+  EXPECT_EQ(trace.QualifiedName(kind), "bert/layer_0/MatMul");
+  EXPECT_EQ(trace.PathText(kind.scope), "bert/layer_0");
+  EXPECT_EQ(trace.PathText(kRootPath), "");
+}
+
+// A scope may have an empty name: "a//b" is what the program called it.
+TEST(OpTraceTest, EmptyStepsKeepTheirSlash) {
+  OpTrace trace;
+  PathId path = trace.paths.Intern(kRootPath, trace.strings.Intern("a"), PathKind::kModule);
+  path = trace.paths.Intern(path, trace.strings.Intern(""), PathKind::kModule);
+  path = trace.paths.Intern(path, trace.strings.Intern("b"), PathKind::kModule);
+  EXPECT_EQ(trace.PathText(path), "a//b");
+}
+
+TEST(ImportReportTest, FindingsAreCountedByKindAndReasonFromTheFirstByte) {
+  ImportReport report;
+  report.Count(Finding::Kind::kDropped, "no dur", 500);
+  report.Count(Finding::Kind::kDropped, "no dur", 100, 4);
+  report.Count(Finding::Kind::kSkipped, "no dur", 7);
+  report.Count(Finding::Kind::kDropped, "no name", 9);
+  ASSERT_EQ(report.findings.size(), 3U);
+  EXPECT_EQ(report.findings[0].count, 5U);
+  EXPECT_EQ(report.findings[0].first_offset, 100U);
+  EXPECT_EQ(report.findings[1].count, 1U);
+}
+
+TEST(OpTraceTest, PhasesHaveNames) {
+  EXPECT_EQ(PhaseName(Phase::kForward), "forward");
+  EXPECT_EQ(PhaseName(Phase::kBackward), "backward");
+  EXPECT_EQ(PhaseName(Phase::kOptimizer), "optimizer");
+}
+
+}  // namespace
+}  // namespace beryl

@@ -1,0 +1,73 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "views/report_testing.h"
+#include "views/views.h"
+
+namespace beryl::views {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Not;
+
+// Rows of fields, by the rules of RFC 4180.
+std::vector<std::vector<std::string>> ParseCsv(const std::string& text) {
+  std::vector<std::vector<std::string>> rows(1);
+  rows.back().emplace_back();
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '"' && i + 1 < text.size() && text[i + 1] == '"') {
+      rows.back().back() += text[++i];
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (!quoted && c == ',') {
+      rows.back().emplace_back();
+    } else if (!quoted && c == '\n') {
+      if (i + 1 < text.size()) rows.push_back({""});
+    } else {
+      rows.back().back() += c;
+    }
+  }
+  EXPECT_FALSE(quoted) << "a quote was left open";
+  return rows;
+}
+
+TEST(CsvTest, NamesComeBackAsTheyWere) {
+  for (const std::string& name :
+       {std::string("plain"), std::string("a,b"), std::string("say \"hi\""), std::string("\""),
+        std::string(",,\"\",")}) {
+    const auto rows = ParseCsv(Write(MakeReport(name), Format::kCsv, {}));
+    ASSERT_EQ(rows.size(), 3U);
+    for (const auto& row : rows) EXPECT_EQ(row.size(), rows[0].size());
+    EXPECT_EQ(rows[1][0], name + "/MatMul");
+    EXPECT_EQ(rows[2][1], name);
+  }
+}
+
+TEST(CsvTest, LineBreaksInNamesMakeNoRows) {
+  EXPECT_EQ(ParseCsv(Write(MakeReport("two\nlines\r"), Format::kCsv, {})).size(), 3U);
+}
+
+TEST(CsvTest, UnknownNumbersAreEmptyFields) {
+  const auto rows = ParseCsv(Write(MakeReport(), Format::kCsv, {}));
+  EXPECT_THAT(rows[0],
+              ElementsAre("name", "device", "phase", "type", "energy_j", "seconds", "power_w",
+                          "count", "mean_step_j", "deviation_step_j", "source", "schema"));
+  EXPECT_THAT(rows[1], ElementsAre("layer_*/MatMul", "CPU:0", "forward", "MatMul", "4", "2", "2",
+                                   "1234567", "1.3", "0.5", "measured", "beryl.account/1"));
+  EXPECT_THAT(rows[2], ElementsAre("unmetered/Conv2D", "layer_*", "backward", "layer_*", "", "7",
+                                   "", "3", "", "", "unknown", "beryl.account/1"));
+}
+
+TEST(CsvTest, TopLeavesOut) {
+  ViewOptions options;
+  options.top = 1;
+  EXPECT_EQ(ParseCsv(Write(MakeReport(), Format::kCsv, options)).size(), 2U);
+  options.top = 0;
+  EXPECT_EQ(ParseCsv(Write(MakeReport(), Format::kCsv, options)).size(), 1U);
+}
+
+}  // namespace
+}  // namespace beryl::views

@@ -1,0 +1,117 @@
+// A report with everything in it that a view has to cope with, for the tests of this room.
+#pragma once
+
+#include <limits>
+#include <string>
+
+#include "types/account_report.h"
+
+namespace beryl::views {
+
+inline TreeColumns MakeTree(const std::string& name) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  TreeColumns tree;
+  auto add = [&](NodeId parent, NodeId end, Level level, const std::string& node_name) {
+    TreeNode node;
+    node.parent = parent;
+    node.end = end;
+    node.level = level;
+    node.name = node_name;
+    const bool root = tree.tree.nodes.empty();
+    node.depth = root ? uint16_t{0} : static_cast<uint16_t>(tree.tree.nodes[parent].depth + 1);
+    tree.tree.nodes.push_back(std::move(node));
+  };
+  add(0, 5, Level::kModel, "model");
+  add(0, 3, Level::kModule, name);
+  add(1, 3, Level::kOperation, "MatMul");
+  add(0, 5, Level::kModule, "unmetered");
+  add(3, 5, Level::kOperation, "Conv2D");
+  tree.tree.nodes[1].folded = 12;
+  tree.tree.nodes[1].folded_range = "0-11";
+  EnergyColumn total;
+  total.label = "total";
+  total.origin = "measured";
+  total.self = {0, 0, 4, 0, kUnknown};
+  total.total = {4, 4, 4, kUnknown, kUnknown};
+  total.deviation = {0.5, 0.5, 0.5, 0, 0};
+  EnergyColumn forward = total;
+  forward.label = "forward";
+  forward.deviation.clear();
+  EnergyColumn cpu = forward;
+  cpu.label = "CPU:0";
+  cpu.self[4] = cpu.total[3] = cpu.total[4] = 0;
+  tree.columns = {total, forward, cpu};
+  return tree;
+}
+
+// `name` stands wherever a report takes a name from somebody else's program.
+inline AccountReport MakeReport(const std::string& name = "layer_*") {
+  AccountReport report;
+  report.context.tool = "beryl test";
+  report.context.ops_files = {"/tmp/" + name, "second"};
+  report.context.power_file = name;
+  report.context.label = "synthetic";
+  report.context.energy_source = "measured: " + name + " from power.csv";
+  report.clock_offset = Nanos{1'500};
+  report.clock_reason = "as given";
+  report.steps = 3;
+  ChannelAccount cpu;
+  cpu.channel = "CPU:0";
+  cpu.policy = "hold";
+  cpu.feeds = "operations on CPU:0 (the host)";
+  cpu.total = cpu.measured = Joules{10};
+  cpu.attributed = Joules{4};
+  cpu.idle = Joules{6};
+  cpu.outside_trace = Joules{1};
+  cpu.static_part = Joules{2};
+  cpu.window_end = Nanos{2'000'000'000};
+  cpu.readings = 2000;
+  ChannelAccount wall = cpu;
+  wall.channel = "wall of " + name;
+  wall.feeds = "rest of the box: what is left after the channels it contains";
+  wall.contained = Joules{1};
+  wall.static_part.reset();
+  report.channels = {cpu, wall};
+  report.notes = {"GPU:0 has operations and no power: their energy is unknown", "about " + name};
+  ImportReport import;
+  import.file = "/tmp/" + name;
+  import.format = "tensorflow-timeline";
+  import.events = 1234567;
+  import.operations = 1234000;
+  import.device_events = 10;
+  import.outside_modules = 5;
+  import.Count(Finding::Kind::kDropped, "no duration in " + name, 77, 3);
+  import.Count(Finding::Kind::kSkipped, "metadata", 5, 2);
+  report.imports = {import};
+  OperationRow row;
+  row.name = name + "/MatMul";
+  row.device = "CPU:0";
+  row.type = "MatMul";
+  row.energy_j = 4;
+  row.seconds = 2;
+  row.power_w = 2;
+  row.count = 1234567;
+  row.mean_step_j = 1.3;
+  row.deviation_step_j = 0.5;
+  row.shapes = {"[2,3]", name};
+  row.layers = 12;
+  OperationRow unmetered;
+  unmetered.name = "unmetered/Conv2D";
+  unmetered.device = name;
+  unmetered.type = name;
+  unmetered.phase = Phase::kBackward;
+  unmetered.seconds = 7;
+  unmetered.count = 3;
+  report.operations = report.summary = {row, unmetered};
+  report.tree = report.folded = MakeTree(name);
+  Timeline timeline;
+  timeline.duration = Nanos{2'000'000'000};
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  timeline.channels = {{name, {1, unknown}, {1, unknown}, {1, unknown}}};
+  timeline.steps = {{name, Nanos{0}, Nanos{1'000'000'000}}};
+  for (auto& phase : timeline.activity) phase = {0.5, 0};
+  report.timeline = timeline;
+  return report;
+}
+
+}  // namespace beryl::views
