@@ -152,6 +152,7 @@ class Accountant {
           share.channel = static_cast<uint16_t>(channel);
           share.energy = Joules{result.energy_j[cell * stride + c] * scale};
           share.busy = Nanos{result.busy_ns[cell * stride + c]};
+          share.unknown = Nanos{result.cells[cell].at_work_ns} - share.busy;
           if (has_static) {
             share.static_part = Joules{result.energy_j[cell * stride + static_curve] * scale};
             static_sum.Add(share.static_part.value);
@@ -180,17 +181,15 @@ class Accountant {
     for (const Group& group : groups_) {
       for (const uint16_t device : group.devices) fed[device] = true;
     }
-    // A flat curve of any height measures time at work.
-    Span span = SpanOf(ops_);
-    PowerCurve flat{{clock_.Map(span.start), clock_.Map(span.end)}, {0.0}, {0.0}};
     for (size_t device = 0; device < ops_.devices.size(); ++device) {
       if (fed[device]) continue;
       std::vector<bool> one(ops_.devices.size(), false);
       one[device] = true;
-      const SweepResult result = Sweep(ops_, one, clock_, {&flat});
+      const SweepResult result = Sweep(ops_, one, clock_, {});
       for (size_t cell = 0; cell < result.cells.size(); ++cell) {
         footprint_.unmetered.push_back({result.cells[cell].kind, static_cast<uint16_t>(device),
-                                        Nanos{result.busy_ns[cell]}, result.cells[cell].count});
+                                        Nanos{result.cells[cell].at_work_ns},
+                                        result.cells[cell].count});
       }
     }
   }

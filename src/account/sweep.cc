@@ -24,7 +24,7 @@ class Cells {
     const auto next = static_cast<uint32_t>(cells.size());
     const auto [place, is_new] =
         cell_of_.try_emplace((static_cast<uint64_t>(kind) << 32) | step, next);
-    if (is_new) cells.push_back({kind, step, 0});
+    if (is_new) cells.push_back({kind, step});
     return last = place->second;
   }
 
@@ -42,10 +42,10 @@ void AddTime(int64_t& sum, int64_t time, int64_t times = 1) {
   }
 }
 
-// An operation that has started and not ended. `since` are the running integrals when it was last
-// put to work.
+// An operation that has started and not ended.
 struct Running {
   Nanos end;
+  Nanos since;  // when it was last put to work
   uint32_t cell = 0;
   uint32_t lane = kNoLane;
   uint32_t caller = kNone;  // the next outer one of its lane
@@ -84,6 +84,8 @@ class Sweeper {
       result_.idle_j.push_back(idle_[c].value());
       result_.outside_j.push_back(outside_[c].value());
     }
+    result_.energy_j.reserve(energy_.size());
+    for (const CompensatedSum& energy : energy_) result_.energy_j.push_back(energy.value());
     return std::move(result_);
   }
 
@@ -129,8 +131,8 @@ class Sweeper {
 
   uint32_t Cell(const Op& op) {
     const uint32_t cell = cells_.Find(op.kind, op.step, result_.cells);
-    if (result_.energy_j.size() < result_.cells.size() * curve_count_) {
-      result_.energy_j.resize(result_.cells.size() * curve_count_, 0);
+    if (energy_.size() < result_.cells.size() * curve_count_) {
+      energy_.resize(result_.cells.size() * curve_count_);
       result_.busy_ns.resize(result_.cells.size() * curve_count_, 0);
     }
     return cell;
@@ -157,7 +159,7 @@ class Sweeper {
   void Start(const Op& op, const ClockFit& clock) {
     const uint32_t slot = NewSlot();
     Running& running = running_[slot];
-    running = {clock.Map(op.end), Cell(op), op.lane, kNone, false, false};
+    running = {clock.Map(op.end), now_, Cell(op), op.lane, kNone, false, false};
     ++result_.cells[running.cell].count;
     if (op.lane != kNoLane) {
       if (op.lane >= top_of_lane_.size()) top_of_lane_.resize(size_t{op.lane} + 1, kNone);
@@ -203,6 +205,7 @@ class Sweeper {
 
   void Work(uint32_t slot) {
     running_[slot].at_work = true;
+    running_[slot].since = now_;
     ++at_work_;
     for (size_t c = 0; c < curve_count_; ++c) {
       since_integral_[slot * curve_count_ + c] = integral_[c];
@@ -214,8 +217,9 @@ class Sweeper {
     running_[slot].at_work = false;
     --at_work_;
     const size_t cell = running_[slot].cell * curve_count_;
+    AddTime(result_.cells[running_[slot].cell].at_work_ns, (now_ - running_[slot].since).value);
     for (size_t c = 0; c < curve_count_; ++c) {
-      result_.energy_j[cell + c] += integral_[c].Since(since_integral_[slot * curve_count_ + c]);
+      energy_[cell + c].Add(integral_[c].Since(since_integral_[slot * curve_count_ + c]));
       AddTime(result_.busy_ns[cell + c], known_ns_[c] - since_known_[slot * curve_count_ + c]);
     }
   }
@@ -251,6 +255,7 @@ class Sweeper {
   int64_t at_work_ = 0;
   std::vector<CompensatedSum> integral_;  // of power over instances at work, by curve
   std::vector<int64_t> known_ns_;
+  std::vector<CompensatedSum> energy_;  // as SweepResult::energy_j
   std::vector<CompensatedSum> idle_;
   std::vector<CompensatedSum> outside_;
   std::vector<Running> running_;

@@ -15,6 +15,7 @@ struct SweepCell {
   uint32_t kind = 0;
   uint32_t step = kNoStep;
   uint64_t count = 0;
+  int64_t at_work_ns = 0;  // whether power was known or not
 };
 
 struct SweepResult {

@@ -89,28 +89,34 @@ struct ByteSource::State {
     return true;
   }
 
+  // Has at least two bytes at hand unless the file ends: a member's end has to see whether another
+  // member follows.
+  Result<bool> Refill() {
+    if (inflater.avail_in >= 2) return true;
+    std::memmove(compressed.data(), inflater.next_in, inflater.avail_in);
+    auto got =
+        ReadFile(compressed.data() + inflater.avail_in, compressed.size() - inflater.avail_in);
+    if (!got) return got.error();
+    inflater.next_in = reinterpret_cast<Bytef*>(compressed.data());
+    inflater.avail_in += static_cast<uInt>(*got);
+    return true;
+  }
+
   Result<size_t> Inflate(char* buffer, size_t size) {
     inflater.next_out = reinterpret_cast<Bytef*>(buffer);
     inflater.avail_out = static_cast<uInt>(size);
     while (inflater.avail_out > 0 && !gzip_ended) {
-      if (inflater.avail_in < 2) {
-        // Two bytes are kept so that a member's end can see whether another member follows.
-        std::memmove(compressed.data(), inflater.next_in, inflater.avail_in);
-        auto got =
-            ReadFile(compressed.data() + inflater.avail_in, compressed.size() - inflater.avail_in);
-        if (!got) return got.error();
-        inflater.next_in = reinterpret_cast<Bytef*>(compressed.data());
-        inflater.avail_in += static_cast<uInt>(*got);
-        if (inflater.avail_in == 0) {
-          gzip_ended = true;
-          damage = fmt::format("the gzip stream is cut short after {} bytes", position);
-          break;
-        }
+      if (auto ok = Refill(); !ok) return ok.error();
+      if (inflater.avail_in == 0) {
+        gzip_ended = true;
+        damage = fmt::format("the gzip stream is cut short after {} bytes", position);
+        break;
       }
       const uInt before_in = inflater.avail_in;
       const uInt before_out = inflater.avail_out;
       const int status = inflate(&inflater, Z_NO_FLUSH);
       if (status == Z_STREAM_END) {
+        if (auto ok = Refill(); !ok) return ok.error();
         const bool more =
             inflater.avail_in >= 2 && inflater.next_in[0] == 0x1f && inflater.next_in[1] == 0x8b;
         gzip_ended = !more || inflateReset(&inflater) != Z_OK;
@@ -184,10 +190,11 @@ Result<std::string_view> ByteSource::Peek(size_t size) {
   std::string text(size, '\0');
   auto got = state_->Read(text.data(), size);
   if (!got) return got.error();
+  // What an earlier, longer look has read stays in front of the rest.
   text.resize(*got);
-  state_->peeked = std::move(text);
+  state_->peeked = text.append(state_->peeked, state_->peeked_used);
   state_->peeked_used = 0;
-  return std::string_view(state_->peeked);
+  return std::string_view(state_->peeked).substr(0, *got);
 }
 
 const std::string& ByteSource::name() const { return state_->name; }
@@ -216,7 +223,7 @@ OutputFile::OutputFile(std::string path, std::string temporary, int fd)
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : path_(std::move(other.path_)),
-      temporary_(std::move(other.temporary_)),
+      temporary_(std::exchange(other.temporary_, {})),
       fd_(std::exchange(other.fd_, -1)) {}
 
 OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
@@ -227,8 +234,8 @@ OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
 }
 
 OutputFile::~OutputFile() {
-  if (temporary_.empty() || fd_ < 0) return;
-  ::close(fd_);
+  if (temporary_.empty()) return;
+  if (fd_ >= 0) ::close(fd_);
   ::unlink(temporary_.c_str());
 }
 
@@ -257,6 +264,7 @@ Result<bool> OutputFile::Commit(std::string_view bytes) {
   if (::close(std::exchange(fd_, -1)) != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
     return IoError(fmt::format("{}: cannot write: {}", path_, Reason()));
   }
+  temporary_.clear();
   return true;
 }
 

@@ -29,6 +29,7 @@ struct Reading {
   Nanos time;
   double value;
   double wrap_uj;
+  uint64_t offset;
 };
 
 // Readings as they come, by channel in order of appearance.
@@ -51,7 +52,7 @@ class Collector {
       channels_.emplace_back(std::string(device), std::vector<Reading>());
       place = channels_.end() - 1;
     }
-    place->second.push_back({*parsed_time, *parsed_value, wrap_uj});
+    place->second.push_back({*parsed_time, *parsed_value, wrap_uj, offset});
   }
 
   void Drop(const char* reason, uint64_t offset) {
@@ -81,15 +82,18 @@ class Collector {
  private:
   void PutInOrder(std::vector<Reading>& readings) {
     auto earlier = [](const Reading& a, const Reading& b) { return a.time < b.time; };
-    if (!std::is_sorted(readings.begin(), readings.end(), earlier)) {
-      report_.Count(Finding::Kind::kRepaired, "readings out of order: sorted by time", 0);
+    const auto early = std::is_sorted_until(readings.begin(), readings.end(), earlier);
+    if (early != readings.end()) {
+      report_.Count(Finding::Kind::kRepaired, "readings out of order: sorted by time",
+                    early->offset);
       std::stable_sort(readings.begin(), readings.end(), earlier);
     }
     // Of several readings with one time the last one stands.
     size_t kept = 0;
     for (size_t i = 0; i < readings.size(); ++i) {
       if (i + 1 < readings.size() && readings[i].time == readings[i + 1].time) {
-        report_.Count(Finding::Kind::kDropped, "another reading at the same time follows", 0);
+        report_.Count(Finding::Kind::kDropped, "another reading at the same time follows",
+                      readings[i].offset);
         continue;
       }
       readings[kept++] = readings[i];
@@ -143,7 +147,7 @@ class Collector {
                           "an energy counter that went down and where it wraps is not known: "
                           "energy between these "
                           "readings is unknown (give --wrap-uj)",
-                          0);
+                          readings[i].offset);
             step = 0;
           } else {
             ++channel.wraps;

@@ -138,12 +138,15 @@ class TableMaker {
       const size_t at = Row(share.kind, named[share.kind].name, share.channel,
                             footprint_.channels[share.channel].channel, named[share.kind].layers);
       OperationRow& row = rows_[at];
+      row.count += share.count;
+      unknown_[at] += share.unknown.seconds();
+      // Where power was known for none of the time, the energy is not zero but unknown.
+      if (share.busy.value == 0 && share.unknown.value > 0) continue;
       row.energy_j = row.energy_j.value_or(0) + share.energy.value;
       if (footprint_.channels[share.channel].static_part) {
         row.static_j = row.static_j.value_or(0) + share.static_part.value;
       }
       row.seconds += share.busy.seconds();
-      row.count += share.count;
       if (share.step != kNoStep) steps_[at][share.step] += share.energy.value;
     }
     constexpr uint32_t kUnmetered = 1U << 16;
@@ -172,6 +175,7 @@ class TableMaker {
       row.layers = layers;
       rows_.push_back(std::move(row));
       steps_.emplace_back();
+      unknown_.push_back(0);
     }
     if (op.shapes != 0) {
       auto& shapes = rows_[place->second].shapes;
@@ -187,6 +191,7 @@ class TableMaker {
   void Finish() {
     for (size_t i = 0; i < rows_.size(); ++i) {
       OperationRow& row = rows_[i];
+      if (!row.energy_j) row.seconds += unknown_[i];
       if (row.energy_j && row.seconds > 0) row.power_w = *row.energy_j / row.seconds;
       if (!row.energy_j || step_count_ < 2) continue;
       Spread spread;
@@ -211,6 +216,7 @@ class TableMaker {
   std::map<std::tuple<uint32_t, uint32_t, int>, size_t> row_of_;
   OperationTable rows_;
   std::vector<std::map<uint32_t, double>> steps_;
+  std::vector<double> unknown_;  // seconds at work where power was not known
 };
 
 }  // namespace

@@ -28,9 +28,9 @@ struct OperationRow {
   std::string device;  // the channel whose energy it is
   std::string type;
   Phase phase = Phase::kForward;
-  std::optional<double> energy_j;  // self energy; nothing: the device had no meter
+  std::optional<double> energy_j;  // self energy; nothing: no meter, or none at that time
   std::optional<double> static_j;
-  double seconds = 0;
+  double seconds = 0;  // at work; of a row with energy, as far as its power was known
   std::optional<double> power_w;
   uint64_t count = 0;
   // Energy a step, over the steps of the run; nothing where there are fewer than two.

@@ -49,7 +49,8 @@ struct EnergyShare {
   uint16_t channel = 0;  // index into Footprint::channels
   Joules energy;
   Joules static_part;
-  Nanos busy;  // time at work inside the channel's window
+  Nanos busy;     // time at work where the channel's power is known
+  Nanos unknown;  // time at work where it is not; it has no part in `energy`
   uint64_t count = 0;
 };
 

@@ -1,0 +1,229 @@
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sources/sources.h"
+
+namespace beryl::sources {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+struct PowerRead {
+  PowerTrace trace;
+  std::string error;
+
+  const PowerChannel& channel(size_t i = 0) const { return trace.channels.at(i); }
+  std::vector<int64_t> times(size_t i = 0) const {
+    std::vector<int64_t> result;
+    for (const Nanos time : channel(i).times) result.push_back(time.value);
+    return result;
+  }
+  // "reason x count @ first offset", of dropped and repaired alike.
+  std::vector<std::string> findings() const {
+    std::vector<std::string> texts;
+    for (const Finding& finding : trace.report.findings) {
+      texts.push_back(
+          fmt::format("{} x{} @{}", finding.reason, finding.count, finding.first_offset));
+    }
+    return texts;
+  }
+};
+
+PowerRead Read(std::string_view text, PowerFileOptions options = {}) {
+  ByteSource source = ByteSource::FromMemory(text, "power");
+  auto trace = ReadPowerFile(source, options);
+  if (!trace) return {{}, trace.error().message};
+  return {std::move(*trace), ""};
+}
+
+TEST(PowerFileTest, ReadsAGauge) {
+  const PowerRead read = Read(
+      "timestamp_us,device,power_w\n"
+      "1690000000000000.25,CPU:0,10.5\n"
+      "1690000000004000,CPU:0,11\n"
+      "1690000000000000,GPU:1,200\n");
+  ASSERT_THAT(read.trace.channels, SizeIs(2)) << read.error;
+  EXPECT_EQ(read.channel().name, "CPU:0");
+  EXPECT_EQ(read.channel().scope, ChannelScope::kPackage);
+  EXPECT_EQ(read.channel().kind, ChannelKind::kPowerGauge);
+  EXPECT_THAT(read.times(), ElementsAre(1690000000000000250, 1690000000004000000));
+  EXPECT_THAT(read.channel().values, ElementsAre(10.5, 11));
+  EXPECT_EQ(read.channel(1).scope, ChannelScope::kGpu);
+  EXPECT_EQ(read.trace.report.format, "power-csv");
+  EXPECT_EQ(read.trace.report.events, 3u);
+  EXPECT_EQ(read.trace.report.operations, 3u);
+  EXPECT_THAT(read.findings(), IsEmpty());
+}
+
+TEST(PowerFileTest, ColumnsLineEndsCommentsQuotesAndBom) {
+  const PowerRead read = Read(
+      "\xEF\xBB\xBF# made by hand\r\n"
+      "\r\n"
+      "\"power_w\", extra ,device,timestamp_us\r\n"
+      " 10 ,x,\"CPU:0\",\"1000\"\r\n"
+      "# in between\r\n"
+      "11,x,CPU:0,2000");  // no line end at the end
+  ASSERT_THAT(read.trace.channels, SizeIs(1)) << read.error;
+  EXPECT_EQ(read.channel().name, "CPU:0");
+  EXPECT_THAT(read.times(), ElementsAre(1'000'000, 2'000'000));
+  EXPECT_THAT(read.channel().values, ElementsAre(10, 11));
+}
+
+TEST(PowerFileTest, ACounterCountsFromItsFirstReading) {
+  const PowerRead read = Read(
+      "timestamp_us,device,energy_uj\n"
+      "0,CPU:0,5000000\n1000,CPU:0,7000000\n2000,CPU:0,7500000\n");
+  EXPECT_EQ(read.channel().kind, ChannelKind::kEnergyCounter);
+  EXPECT_THAT(read.channel().values, ElementsAre(0, DoubleNear(2, 1e-9), DoubleNear(2.5, 1e-9)));
+  EXPECT_THAT(read.channel().gaps, IsEmpty());
+}
+
+TEST(PowerFileTest, ACounterWrapsWhereItIsTold) {
+  const std::string rows = "0,CPU:0,900\n1000,CPU:0,950\n2000,CPU:0,20\n";
+  PowerFileOptions options;
+  options.wrap_uj = 1000;
+  const PowerRead by_option = Read("timestamp_us,device,energy_uj\n" + rows, options);
+  EXPECT_THAT(by_option.channel().values,
+              ElementsAre(0, DoubleNear(50e-6, 1e-12), DoubleNear(120e-6, 1e-12)));
+  EXPECT_EQ(by_option.channel().wraps, 1u);
+  EXPECT_THAT(by_option.channel().gaps, IsEmpty());
+
+  const PowerRead by_column = Read(
+      "timestamp_us,device,wrap_uj,energy_uj\n"
+      "0,CPU:0,1000,900\n1000,CPU:0,1000,950\n2000,CPU:0,1000,20\n");
+  EXPECT_EQ(by_column.channel().values, by_option.channel().values);
+}
+
+TEST(PowerFileTest, ACounterWrapsWhereRaplDoes) {
+  for (const char* range : {"65532610987", "262143328850"}) {
+    const double wrap = std::stod(range);
+    const PowerRead read =
+        Read(fmt::format("timestamp_us,device,energy_uj\n"
+                         "0,CPU:0,{:.0f}\n100000,CPU:0,{:.0f}\n"
+                         "200000,CPU:0,{:.0f}\n300000,CPU:0,{:.0f}\n",
+                         wrap - 1.5e6, wrap - 5e5, 5e5, 1.5e6));
+    EXPECT_EQ(read.channel().wraps, 1u) << range;
+    EXPECT_THAT(read.channel().gaps, IsEmpty()) << range;
+    EXPECT_THAT(read.channel().values,
+                ElementsAre(0, DoubleNear(1, 1e-9), DoubleNear(2, 1e-9), DoubleNear(3, 1e-9)));
+  }
+}
+
+TEST(PowerFileTest, AnUnknownResetIsAGap) {
+  const std::string text =
+      "timestamp_us,device,energy_uj\n"
+      "0,CPU:0,1000000\n1000,CPU:0,2000000\n2000,CPU:0,10\n3000,CPU:0,1000010\n";
+  const PowerRead read = Read(text);
+  EXPECT_THAT(read.channel().gaps, ElementsAre(2u));
+  EXPECT_EQ(read.channel().wraps, 0u);
+  EXPECT_THAT(read.channel().values,
+              ElementsAre(0, DoubleNear(1, 1e-9), DoubleNear(1, 1e-9), DoubleNear(2, 1e-9)));
+  EXPECT_THAT(read.findings(),
+              ElementsAre(AllOf(HasSubstr("went down"),
+                                HasSubstr(fmt::format("x1 @{}", text.find("2000,CPU:0,10"))))));
+}
+
+TEST(PowerFileTest, OutOfOrderIsSortedAndOfTwoAtOnceTheLastStands) {
+  const std::string text =
+      "timestamp_us,device,power_w\n"
+      "3000,CPU:0,3\n1000,CPU:0,1\n2000,CPU:0,9\n2000,CPU:0,2\n";
+  const PowerRead read = Read(text);
+  EXPECT_THAT(read.times(), ElementsAre(1'000'000, 2'000'000, 3'000'000));
+  EXPECT_THAT(read.channel().values, ElementsAre(1, 2, 3));
+  EXPECT_EQ(read.trace.report.events, 4u);
+  EXPECT_EQ(read.trace.report.operations, 3u);
+  EXPECT_THAT(read.findings(),
+              Contains(AllOf(HasSubstr("at the same time"),
+                             HasSubstr(fmt::format("x1 @{}", text.find("2000"))))));
+  EXPECT_THAT(read.findings(), Contains(HasSubstr("sorted by time")));
+}
+
+TEST(PowerFileTest, BadRowsAreCountedWithTheirOffset) {
+  const std::string text =
+      "timestamp_us,device,power_w\n"
+      "1000,CPU:0,1\n"
+      "soon,CPU:0,1\n"
+      "2000,CPU:0,much\n"
+      "3000,CPU:0,\n"
+      "4000,CPU:0\n"
+      "5000,,1\n"
+      "6000,CPU:0,-1\n"
+      "7000,CPU:0,nan\n";
+  const PowerRead read = Read(text);
+  EXPECT_THAT(read.times(), ElementsAre(1'000'000));
+  EXPECT_EQ(read.trace.report.events, 8u);
+  EXPECT_THAT(read.findings(),
+              testing::UnorderedElementsAre(
+                  fmt::format("the timestamp is not a usable number x1 @{}", text.find("soon")),
+                  fmt::format("the reading is not a number x4 @{}", text.find("2000")),
+                  fmt::format("no device x1 @{}", text.find("5000")),
+                  fmt::format("a negative reading x1 @{}", text.find("6000"))));
+}
+
+TEST(PowerFileTest, AHeaderThatDoesNotFitIsAnError) {
+  for (const char* header : {"time,device,power_w", "timestamp_us,power_w", "timestamp_us,device",
+                             "timestamp_us,device,power_w,energy_uj", "1000,CPU:0,10"}) {
+    EXPECT_THAT(Read(std::string("# x\n") + header + "\n1,CPU:0,1\n").error,
+                AllOf(HasSubstr("power: the header at byte 4"), HasSubstr("expected the columns")))
+        << header;
+  }
+}
+
+TEST(PowerFileTest, NoReadingsIsAnError) {
+  for (const char* text : {"", "\n\n", "timestamp_us,device,power_w\n", "{}", R"({"CPU:0": {}})",
+                           "timestamp_us,device,power_w\nx,y,z\n"}) {
+    EXPECT_THAT(Read(text).error, HasSubstr("power: no power readings in it")) << text;
+  }
+}
+
+TEST(PowerFileTest, ReadsTheJsonForm) {
+  const PowerRead read = Read(
+      R"( {"CPU:0": {"1690000000000000": 10.5, "1690000000004000.5": 11}, "GPU:0": {"5": 1}})");
+  ASSERT_THAT(read.trace.channels, SizeIs(2)) << read.error;
+  EXPECT_THAT(read.times(), ElementsAre(1690000000000000000, 1690000000004000500));
+  EXPECT_THAT(read.channel().values, ElementsAre(10.5, 11));
+  EXPECT_EQ(read.trace.report.format, "power-json");
+}
+
+TEST(PowerFileTest, BadReadingsInJsonAreCounted) {
+  const std::string text = R"({"CPU:0": {"1": 1, "x": 2, "3": "much", "4": {"a": 1}}, "GPU:0": 5})";
+  const PowerRead read = Read(text);
+  EXPECT_THAT(read.times(), ElementsAre(1000));
+  EXPECT_THAT(
+      read.findings(),
+      testing::UnorderedElementsAre(
+          fmt::format("the timestamp is not a usable number x1 @{}", text.find("2, ")),
+          fmt::format("the reading is not a number x2 @{}", text.find("\"much\"")),
+          fmt::format("a device whose readings are not an object x1 @{}", text.find("5}"))));
+}
+
+TEST(PowerFileTest, BrokenJsonIsAnErrorWithItsByte) {
+  EXPECT_THAT(Read(R"({"CPU:0": {"1": 1 "2": 2}})").error,
+              HasSubstr("power: not valid JSON at byte 18: expected ',' or '}'"));
+  EXPECT_THAT(Read(R"({"CPU:0": {"1": 1)").error,
+              AllOf(HasSubstr("not valid JSON at byte 17"), HasSubstr("end of the file")));
+}
+
+TEST(PowerFileTest, ReadsMadeByHandSamplesFromDisk) {
+  for (const char* path : {"tests/data/power/gauge.csv", "tests/data/power/counter.csv",
+                           "tests/data/power/gauge.json"}) {
+    auto source = ByteSource::Open(path);
+    ASSERT_TRUE(source) << source.error().message;
+    auto trace = ReadPowerFile(*source, {});
+    ASSERT_TRUE(trace) << trace.error().message;
+    EXPECT_GT(trace->report.operations, 0u);
+  }
+}
+
+}  // namespace
+}  // namespace beryl::sources
