@@ -201,6 +201,10 @@ class Accountant {
       if (curves_[i].empty()) {
         Note("{} has a single reading: no energy can be told from it", account.channel);
       }
+      if (!curves_[i].empty() && account.measured.value == 0) {
+        Note("{} reads 0 J over its whole window: a meter that never moves is not to be trusted",
+             account.channel);
+      }
       if (!channel.gaps.empty()) {
         Note("{}: {} interval(s) between readings are unknown, because its counter went down",
              account.channel, channel.gaps.size());

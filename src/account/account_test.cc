@@ -47,7 +47,7 @@ const ChannelAccount& AccountOf(const Footprint& footprint, std::string_view cha
 }
 
 // ---------------------------------------------------------------------------------------------
-// The micro-examples of facts/accounting.md: times in microseconds, constant 10 W. Where the
+// Micro-examples with known answers: times in microseconds, constant 10 W. Where the
 // readings lie must not matter, nor what power is taken to be between them.
 
 struct MicroOp {

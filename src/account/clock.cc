@@ -51,7 +51,9 @@ Result<ClockFit> FitAnchors(const std::vector<ClockAnchor>& anchors) {
   return fit;
 }
 
-std::string SpanText(const char* what, const Span& span, const std::string& clock) {
+std::string SpanText(const char* what, const Span& span, std::string clock) {
+  constexpr int64_t kYear2000 = 946'684'800'000'000'000;
+  if (clock == "epoch" && span.start.value < kYear2000) clock = "a zero of its own";
   return fmt::format("  {:<11} {}  to  {}  ({}; counted from {})", what, FormatTime(span.start),
                      FormatTime(span.end), FormatSeconds((span.end - span.start).seconds()), clock);
 }

@@ -120,7 +120,7 @@ class Planner {
       return GivenFeed(std::move(feed), given->second);
     }
     if (feed.container) {
-      feed.words = "rest of the box: what is left after the channels it contains";
+      feed.words = "no operation: what the channels it contains leave over is the rest of the box";
       return feed;
     }
     if (channel.scope == ChannelScope::kCore && feed.within >= 0 &&
@@ -160,9 +160,11 @@ class Planner {
     }
     std::sort(feed.devices.begin(), feed.devices.end());
     feed.devices.erase(std::unique(feed.devices.begin(), feed.devices.end()), feed.devices.end());
-    feed.words = feed.devices.empty()
-                     ? "nothing, as asked"
-                     : fmt::format("operations on {}, as asked", Names(feed.devices));
+    feed.words =
+        feed.devices.empty()
+            ? "nothing, as asked"
+            : fmt::format("operations on {}, as asked{}", Names(feed.devices),
+                          feed.container ? ": its remainder, in proportion to its power" : "");
     return feed;
   }
 
@@ -185,6 +187,7 @@ class Planner {
       std::string note =
           fmt::format("{} has operations and no power: their energy is unknown", name);
       for (const PowerChannel& channel : power_.channels) {
+        if (options_.feeds.contains(channel.name)) continue;
         if (channel.name == BareName(name) || IsContainer(channel.scope)) {
           note +=
               fmt::format(" (--feed {}={} would give them {}'s)", channel.name, name, channel.name);

@@ -34,29 +34,33 @@ size_t EditDistance(const std::string& a, const std::string& b) {
   return row.back();
 }
 
-// The first word that looks like an option and is none of the chosen command's, with what may have
-// been meant.
-std::string UnknownOption(const CLI::App& app, int argc, char** argv) {
-  const CLI::App* command = app.get_subcommands().empty() ? &app : app.get_subcommands().front();
+// "; did you mean 'account'?", if one of `known` is near.
+std::string Suggestion(const std::string& word, const std::vector<std::string>& known) {
+  const auto nearest = std::min_element(
+      known.begin(), known.end(),
+      [&](const auto& a, const auto& b) { return EditDistance(a, word) < EditDistance(b, word); });
+  if (nearest == known.end() || EditDistance(*nearest, word) > 3) return "";
+  return fmt::format("; did you mean '{}'?", *nearest);
+}
+
+// The first word that is no command, or that looks like an option and is none; empty if all is
+// known.
+std::string UnknownWord(const CLI::App& app, int argc, char** argv) {
   std::vector<std::string> known;
-  for (const CLI::Option* option : command->get_options()) {
+  if (app.get_subcommands().empty()) {
+    for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
+    if (argc < 2 || argv[1][0] == '-') return "";
+    return fmt::format("unknown command '{}'{}", argv[1], Suggestion(argv[1], known));
+  }
+  for (const CLI::Option* option : app.get_subcommands().front()->get_options()) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   }
   for (int i = 1; i < argc; ++i) {
     const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
-    if (!word.starts_with("--") || word == "--" ||
-        std::count(known.begin(), known.end(), word) > 0) {
-      continue;
+    if (word.starts_with("--") && word != "--" &&
+        std::count(known.begin(), known.end(), word) == 0) {
+      return fmt::format("unknown option '{}'{}", word, Suggestion(word, known));
     }
-    std::string text = fmt::format("unknown option '{}'", word);
-    const auto nearest =
-        std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {
-          return EditDistance(a, word) < EditDistance(b, word);
-        });
-    if (nearest != known.end() && EditDistance(*nearest, word) <= 3) {
-      text += fmt::format("; did you mean '{}'?", *nearest);
-    }
-    return text;
   }
   return "";
 }
@@ -88,7 +92,7 @@ int Run(int argc, char** argv) {
     std::string where = "beryl";
     for (const CLI::App* command : app.get_subcommands()) where += " " + command->get_name();
     // What is missing is often just misspelt; then that is the better message.
-    const std::string unknown = UnknownOption(app, argc, argv);
+    const std::string unknown = UnknownWord(app, argc, argv);
     fmt::print(stderr, "{}: {}\nSee {} --help\n", where, unknown.empty() ? error.what() : unknown,
                where);
     return kMisuse;

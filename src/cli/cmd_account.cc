@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <thread>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -26,7 +28,8 @@ constexpr const char* kFooter = R"(WHAT GOES IN
                 timestamp_us,device,power_w        a power gauge, or
                 timestamp_us,device,energy_uj      an energy counter that may wrap
             or as JSON {"CPU:0": {"<timestamp_us>": watts, ...}, ...}. Times are microseconds since the
-            epoch. Devices are CPU:0, DRAM:0, GPU:1, wall, psys.
+            epoch. Devices are CPU:0, DRAM:0, GPU:1, wall, psys. Several files, such as RAPL's
+            counters and a GPU's gauge, are put together.
 
 HOW IT IS SHARED OUT
   At each instant a device's power is shared equally among the operations at work on it. Of nested
@@ -43,12 +46,12 @@ EXAMPLES
   beryl account --ops trace.json.gz --power power.csv
   beryl account --ops step0.json --ops step1.json --power power.csv --depth 3 --top 20
   beryl account --ops trace.json --power power.csv --align start --format html -o report.html
-  beryl account --ops trace.json --power rapl.csv --format json | jq '.summary[:5]'
+  beryl account --ops trace.json --power rapl.csv --power gpu.csv --format json | jq '.summary[:5]'
   beryl account --ops trace.json --power power.csv --idle-power CPU:0=18 --feed wall=all)";
 
 struct AccountArguments {
   std::vector<std::string> ops;
-  std::string power;
+  std::vector<std::string> power;
   std::string policy = "auto";
   std::string clock_offset_us;
   std::string align;
@@ -152,7 +155,21 @@ views::Format FormatOf(const std::string& name) {
   return views::Format::kTable;
 }
 
+// The same file twice would count everything twice.
+Result<bool> RefuseRepeatedFiles(const AccountArguments& arguments) {
+  std::set<std::string> seen;
+  for (const auto* files : {&arguments.ops, &arguments.power}) {
+    for (const std::string& file : *files) {
+      if (!seen.insert(file).second) {
+        return MisuseError(fmt::format("{} is given twice", file == "-" ? "standard input" : file));
+      }
+    }
+  }
+  return true;
+}
+
 int RunAccount(const AccountArguments& arguments) {
+  if (auto ok = RefuseRepeatedFiles(arguments); !ok) return Fail(ok.error());
   auto options = ReadOptions(arguments);
   if (!options) return Fail(options.error());
   auto output = OutputFile::Open(arguments.output);
@@ -161,7 +178,7 @@ int RunAccount(const AccountArguments& arguments) {
   if (!run) return Fail(run.error());
   RunContext context;
   context.ops_files = arguments.ops;
-  context.power_file = arguments.power;
+  context.power_file = fmt::format("{}", fmt::join(arguments.power, ", "));
   auto report = MakeReport(*run, *options, std::move(context));
   if (!report) return Fail(report.error());
 
@@ -187,7 +204,11 @@ void AddAccountCommand(CLI::App& app, int& exit_code) {
       ->type_name("FILE")
       ->expected(1)
       ->take_all();
-  command->add_option("--power", arguments->power, "Power trace")->required()->type_name("FILE");
+  command->add_option("--power", arguments->power, "Power trace; may be given several times")
+      ->required()
+      ->type_name("FILE")
+      ->expected(1)
+      ->take_all();
   command
       ->add_option("--policy", arguments->policy,
                    "Power between two readings of a gauge: the last one holds, or a straight line. "

@@ -28,9 +28,7 @@ int RunDemo(const std::string& page_path) {
   options.timeline = true;
   RunInput run;
   auto power_source = ByteSource::FromMemory(embedded::kDemoPower, "demo_power.csv");
-  auto power = sources::ReadPowerFile(power_source, options.power);
-  if (!power) return Fail(power.error());
-  run.power = std::move(*power);
+  if (auto ok = AddPower(power_source, options, run); !ok) return Fail(ok.error());
   auto ops_source = ByteSource::FromMemory(embedded::kDemoOps, "demo_ops.json");
   if (auto ok = importers::Import(ops_source, options.import, run.ops); !ok)
     return Fail(ok.error());

@@ -52,25 +52,47 @@ std::string_view PolicyText(account::Policy policy) {
 
 }  // namespace
 
-Result<RunInput> ReadRun(const std::vector<std::string>& ops_files, const std::string& power_file,
+Result<bool> AddPower(ByteSource& source, const PipelineOptions& options, RunInput& run) {
+  auto power = sources::ReadPowerFile(source, options.power);
+  if (!power) return power.error();
+  for (PowerChannel& channel : power->channels) {
+    for (const PowerChannel& known : run.power.channels) {
+      if (known.name == channel.name) {
+        return MisuseError(
+            fmt::format("{}: has readings of {}, which {} has too; name each device once",
+                        source.name(), channel.name, run.power.report.file));
+      }
+    }
+    run.power.channels.push_back(std::move(channel));
+  }
+  for (const Finding& finding : power->report.findings) {
+    run.power_notes.push_back(fmt::format("{}: {} reading(s): {} (first at byte {})", source.name(),
+                                          finding.count, finding.reason, finding.first_offset));
+  }
+  std::string& files = run.power.report.file;
+  files += (files.empty() ? "" : " and ") + source.name();
+  return true;
+}
+
+Result<RunInput> ReadRun(const std::vector<std::string>& ops_files,
+                         const std::vector<std::string>& power_files,
                          const PipelineOptions& options) {
   RunInput run;
-  auto power_source = ByteSource::Open(power_file);
-  if (!power_source) return power_source.error();
-  auto power = sources::ReadPowerFile(*power_source, options.power);
-  if (!power) return power.error();
-  run.power = std::move(*power);
+  for (const std::string& file : power_files) {
+    auto source = ByteSource::Open(file);
+    if (!source) return source.error();
+    if (auto ok = AddPower(*source, options, run); !ok) return ok.error();
+  }
   for (const std::string& file : ops_files) {
     auto source = ByteSource::Open(file);
     if (!source) return source.error();
     Progress progress("reading " + file, source->file_size(), ::isatty(STDERR_FILENO) == 1);
-    importers::ImportOptions import = options.import;
-    import.progress = [&](uint64_t bytes) { progress.Update(bytes);
-  };
-  if (auto ok = importers::Import(*source, import, run.ops); !ok) return ok.error();
+    importers::ImportOptions reading = options.import;
+    reading.progress = [&](uint64_t bytes) { progress.Update(bytes); };
+    if (auto ok = importers::Import(*source, reading, run.ops); !ok) return ok.error();
+  }
+  return run;
 }
-return run;
-}  // namespace beryl::cli
 
 Result<AccountReport> MakeReport(const RunInput& run, const PipelineOptions& options,
                                  RunContext context) {
@@ -90,10 +112,13 @@ Result<AccountReport> MakeReport(const RunInput& run, const PipelineOptions& opt
   report.notes = std::move(footprint->notes);
   report.imports = run.ops.reports;
   report.steps = run.ops.steps.size();
-  for (const Finding& finding : run.power.report.findings) {
-    report.notes.push_back(fmt::format("{}: {} reading(s): {} (first at byte {})",
-                                       run.power.report.file, finding.count, finding.reason,
-                                       finding.first_offset));
+  report.notes.insert(report.notes.end(), run.power_notes.begin(), run.power_notes.end());
+  for (const ImportReport& import_report : run.ops.reports) {
+    if (import_report.events > 0 && import_report.operations == 0) {
+      report.notes.push_back(
+          fmt::format("{}: none of its {} events is an operation: nothing of it is in this result",
+                      import_report.file, import_report.events));
+    }
   }
   if (options.timeline) {
     report.timeline = account::MakeTimeline(run.power, run.ops, options.account,

@@ -17,6 +17,7 @@ namespace beryl::cli {
 struct RunInput {
   OpTrace ops;
   PowerTrace power;
+  std::vector<std::string> power_notes;  // what was wrong with the power files
 };
 
 struct PipelineOptions {
@@ -26,8 +27,12 @@ struct PipelineOptions {
   bool timeline = false;  // wanted for pictures only
 };
 
-// Reads the operation traces and the power trace.
-Result<RunInput> ReadRun(const std::vector<std::string>& ops_files, const std::string& power_file,
+// Adds the channels of a power file to a run.
+Result<bool> AddPower(ByteSource& source, const PipelineOptions& options, RunInput& run);
+
+// Reads the operation traces and the power traces.
+Result<RunInput> ReadRun(const std::vector<std::string>& ops_files,
+                         const std::vector<std::string>& power_files,
                          const PipelineOptions& options);
 
 // Accounts a run and gathers everything a view may show of it.

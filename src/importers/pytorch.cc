@@ -252,7 +252,10 @@ class PyTorchImporter : public Importer {
   }
 
   int Sniff(std::string_view text) const override {
-    if (!LooksLikeEvents(text)) return 0;
+    // Without categories it is the older profiler's form, which this does not read.
+    if (!LooksLikeEvents(text) || text.find("\"cat\"") == std::string_view::npos) {
+      return text.find("\"baseTimeNanoseconds\"") != std::string_view::npos ? 95 : 0;
+    }
     auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
     if (has("\"baseTimeNanoseconds\"") || has("\"deviceProperties\"") || has("\"External id\"") ||
         has("\"cpu_op\"") || has("\"ProfilerStep#") || has("\"external id\"")) {

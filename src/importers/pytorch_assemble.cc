@@ -80,8 +80,8 @@ class Assembler {
   };
   static constexpr StringId kAnyThread = std::numeric_limits<StringId>::max();
 
-  // `autograd::engine::evaluate_function: X` wraps what the engine runs; versions before 1.9 show the node itself:
-  // `AddmmBackward`, `AddBackward0`, `CopyBackwards`.
+  // `autograd::engine::evaluate_function: X` wraps what the engine runs; versions before 1.9 show
+  // the node itself: `AddmmBackward`, `AddBackward0`, `CopyBackwards`.
   static bool IsBackwardName(std::string_view name) {
     return name.starts_with("autograd::engine::evaluate_function") ||
            name == "torch::autograd::AccumulateGrad" ||
@@ -378,7 +378,7 @@ class Assembler {
       const Place& place = places_[launcher];
       kind.path = trace_.paths.Intern(place.path, record.name, PathKind::kKernel);
       kind.scope = place.scope;
-      kind.op = records_[launcher].name;
+      kind.op = kind.type = records_[launcher].name;
       kind.shapes = records_[launcher].shapes;
       kind.phase = place.phase;
       step = StepAt(records_[launcher].start);

@@ -344,11 +344,11 @@ class TensorFlowImporter : public Importer {
     if (!LooksLikeEvents(text)) return 0;
     const bool device = text.find("/device:") != std::string_view::npos;
     if (device && text.find(" Compute\"") != std::string_view::npos) return 90;
-    if (text.find("\"op\":") != std::string_view::npos &&
-        text.find("\"cat\": \"Op\"") != std::string_view::npos) {
-      return 60;
-    }
-    return 1;
+    if (text.find("\"op\":") != std::string_view::npos) return 60;
+    // A trace of events that say nothing: its bad data can be counted, if it is not a bare array of
+    // who knows what.
+    const bool has_events = text.find("\"ph\"") != std::string_view::npos;
+    return !has_events || text.find("\"traceEvents\"") != std::string_view::npos ? 1 : 0;
   }
 
   Result<bool> Read(ByteSource& source, const ImportOptions& options, OpTrace& trace,

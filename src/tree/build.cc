@@ -24,9 +24,14 @@ Level LevelOf(PathKind kind) {
 }  // namespace
 
 TraceTree Build(const OpTrace& trace) {
+  // Kinds whose every run was dropped have no place in the tree.
+  std::vector<bool> ran(trace.kinds.size(), false);
+  for (const Op& op : trace.ops) ran[op.kind] = true;
   bool has_modules = false;
   std::vector<bool> used(trace.paths.size(), false);
-  for (const OpKind& kind : trace.kinds) {
+  for (size_t i = 0; i < trace.kinds.size(); ++i) {
+    const OpKind& kind = trace.kinds[i];
+    if (!ran[i]) continue;
     for (PathId path = kind.path; path != kRootPath && !used[path];
          path = trace.paths[path].parent) {
       used[path] = true;
@@ -58,6 +63,12 @@ TraceTree Build(const OpTrace& trace) {
     draft.in_names = draft.in_names || step.kind == PathKind::kModule ||
                      (step.kind == PathKind::kAnnotation && !has_modules);
     draft_of_path[path] = place->second;
+  }
+
+  for (size_t i = 0; i < trace.kinds.size(); ++i) {
+    Draft& draft = drafts[draft_of_path[trace.kinds[i].path]];
+    if (ran[i] && draft.type == 0 && draft.level != Level::kModule)
+      draft.type = trace.kinds[i].type;
   }
 
   TraceTree built;

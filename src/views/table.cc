@@ -136,7 +136,7 @@ class TableWriter {
     NodeLine("", 0, report_.folded.tree.nodes[0].name);
     const size_t before = text_.size();
     for (const double share : kSmallestShares) {
-      smallest_share_ = options_.depth ? 0 : share;
+      smallest_share_ = share;
       text_.resize(before);
       Children(0, "", options_.depth.value_or(kDefaultDepth));
       if (options_.depth || std::count(text_.begin() + static_cast<std::ptrdiff_t>(before),
@@ -215,27 +215,36 @@ class TableWriter {
     if (depth <= 0) return;
     const std::vector<NodeId> children = ChildrenOf(node);
     const double whole = Total(0);
+    auto deserves_line = [&](double energy) {
+      return std::isnan(energy) || (whole > 0 && energy >= smallest_share_ * whole);
+    };
     size_t shown = 0;
-    while (shown < children.size() &&
-           (smallest_share_ == 0 || std::isnan(Total(children[shown])) ||
-            (whole > 0 && Total(children[shown]) >= smallest_share_ * whole))) {
-      ++shown;
-    }
+    while (shown < children.size() && deserves_line(Total(children[shown]))) ++shown;
+    // What the node did itself, beside what it called.
+    const double self = report_.folded.columns.front().self[node];
+    const bool show_self = !children.empty() && self > 0 && deserves_line(self);
+    const bool show_rest = shown < children.size();
     for (size_t i = 0; i < shown; ++i) {
-      const bool last = i + 1 == children.size();
+      const bool last = i + 1 == children.size() && !show_self;
       NodeLine(prefix + (last ? "└─ " : "├─ "), children[i], Label(children[i]));
       Children(children[i], prefix + (last ? "   " : "│  "), depth - 1);
     }
-    if (shown == children.size()) return;
+    if (show_self) RestLine(prefix + (show_rest ? "├─ " : "└─ "), "(itself)", self);
+    if (!show_rest) return;
     double rest = 0;
     for (size_t i = shown; i < children.size(); ++i) {
       if (!std::isnan(Total(children[i]))) rest += Total(children[i]);
     }
-    const std::string label = fmt::format("{} more", FormatCount(children.size() - shown));
-    const std::string start = Branch(prefix + "└─ ");
+    RestLine(prefix + "└─ ", fmt::format("{} more", FormatCount(children.size() - shown)), rest);
+  }
+
+  // A line for energy that is no node's total.
+  void RestLine(const std::string& prefix, const std::string& label, double energy) {
+    const std::string start = Branch(prefix);
+    const double whole = Total(0);
     Line(Dim(start + Padded(label, label_width_ - static_cast<int>(DisplayWidth(start))) +
-             std::string(bar_width_ + 2, ' ') + RightAligned(FormatJoules(rest), 9) +
-             RightAligned(FormatPercent(whole > 0 ? rest / whole : 0), 8)));
+             std::string(bar_width_ + 2, ' ') + RightAligned(FormatJoules(energy), 9) +
+             RightAligned(FormatPercent(whole > 0 ? energy / whole : 0), 8)));
   }
 
   void Operations() {
