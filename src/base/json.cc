@@ -125,7 +125,8 @@ class SyntaxChecker {
       ++at_;
     }
     const std::string_view word = text_.substr(start, at_ - start);
-    const bool number = !word.empty() && (word[0] == '-' || (word[0] >= '0' && word[0] <= '9'));
+    const bool number = !word.empty() && (word[0] == '-' || (word[0] >= '0' && word[0] <= '9')) &&
+                        word.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
     if (number || word == "true" || word == "false" || word == "null") return true;
     if (at_ < text_.size()) at_ = start;
     return Expected(expected);

@@ -52,6 +52,8 @@ TEST(FindSyntaxErrorTest, SaysWhereAndWhatWasExpected) {
       {"[tru", 4, true, "a value or ']'"},
       {"[tru]", 1, false, "a value or ']'"},
       {"[,]", 1, false, "a value or ']'"},
+      {"[12x]", 1, false, "a value or ']'"},
+      {"[9.\x01]", 1, false, "a value or ']'"},
       {"1 2", 2, false, "the end of the text"},
       {"{} x", 3, false, "the end of the text"},
       {"]", 0, false, "a value"},

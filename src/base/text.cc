@@ -100,7 +100,7 @@ std::optional<Nanos> ParseMicros(std::string_view text) {
 
 std::optional<double> ParseNumber(std::string_view text) {
   text = Trim(text);
-  if (text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {

@@ -202,7 +202,11 @@ class Assembler {
   // `chunks`: about how many batches are to come, as far as that can be told from the size of the
   // file.
   Assembler(OpTrace& trace, ImportReport& report, size_t chunks)
-      : trace_(trace), report_(report), chunks_(chunks), first_op_(trace.ops.size()) {}
+      : trace_(trace),
+        report_(report),
+        chunks_(chunks),
+        first_op_(trace.ops.size()),
+        first_kind_(trace.kinds.size()) {}
 
   void Commit(Batch& batch, int worker, bool keep) {
     if (workers_.size() <= static_cast<size_t>(worker)) {
@@ -246,7 +250,9 @@ class Assembler {
       kept->device = device;
       ++kept;
     }
+    const bool dropped = kept != trace_.ops.end();
     trace_.ops.erase(kept, trace_.ops.end());
+    if (dropped) ForgetUnusedKinds();
   }
 
  private:
@@ -264,6 +270,22 @@ class Assembler {
         kinds_.try_emplace({name, type}, static_cast<uint32_t>(trace_.kinds.size()));
     if (is_new) trace_.kinds.push_back(MakeTensorFlowKind(trace_, name, type));
     return place->second;
+  }
+
+  // A kind that never ran has no place in the model.
+  void ForgetUnusedKinds() {
+    std::vector<uint32_t> new_number(trace_.kinds.size(), 0);
+    for (size_t i = first_op_; i < trace_.ops.size(); ++i) new_number[trace_.ops[i].kind] = 1;
+    auto next = static_cast<uint32_t>(first_kind_);
+    for (size_t kind = first_kind_; kind < trace_.kinds.size(); ++kind) {
+      if (new_number[kind] == 0) continue;
+      trace_.kinds[next] = trace_.kinds[kind];
+      new_number[kind] = next++;
+    }
+    trace_.kinds.resize(next);
+    for (size_t i = first_op_; i < trace_.ops.size(); ++i) {
+      trace_.ops[i].kind = new_number[trace_.ops[i].kind];
+    }
   }
 
   uint16_t ProcessNumber(StringId pid, uint64_t offset) {
@@ -327,6 +349,7 @@ class Assembler {
   ImportReport& report_;
   size_t chunks_;
   size_t first_op_;
+  size_t first_kind_;
   std::vector<Worker> workers_;
   std::map<std::pair<StringId, StringId>, uint32_t> kinds_;
   std::unordered_map<StringId, size_t> process_numbers_;

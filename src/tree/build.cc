@@ -24,14 +24,9 @@ Level LevelOf(PathKind kind) {
 }  // namespace
 
 TraceTree Build(const OpTrace& trace) {
-  // Kinds whose every run was dropped have no place in the tree.
-  std::vector<bool> ran(trace.kinds.size(), false);
-  for (const Op& op : trace.ops) ran[op.kind] = true;
   bool has_modules = false;
   std::vector<bool> used(trace.paths.size(), false);
-  for (size_t i = 0; i < trace.kinds.size(); ++i) {
-    const OpKind& kind = trace.kinds[i];
-    if (!ran[i]) continue;
+  for (const OpKind& kind : trace.kinds) {
     for (PathId path = kind.path; path != kRootPath && !used[path];
          path = trace.paths[path].parent) {
       used[path] = true;
@@ -65,10 +60,9 @@ TraceTree Build(const OpTrace& trace) {
     draft_of_path[path] = place->second;
   }
 
-  for (size_t i = 0; i < trace.kinds.size(); ++i) {
-    Draft& draft = drafts[draft_of_path[trace.kinds[i].path]];
-    if (ran[i] && draft.type == 0 && draft.level != Level::kModule)
-      draft.type = trace.kinds[i].type;
+  for (const OpKind& kind : trace.kinds) {
+    Draft& draft = drafts[draft_of_path[kind.path]];
+    if (draft.type == 0 && draft.level != Level::kModule) draft.type = kind.type;
   }
 
   TraceTree built;

@@ -134,7 +134,7 @@ struct OpTrace {
   std::vector<ClockAnchor> anchors;
   StringTable strings;
   PathTable paths;
-  std::vector<OpKind> kinds;
+  std::vector<OpKind> kinds;  // each of at least one op
   std::vector<Op> ops;
   std::vector<std::string> devices;  // "CPU:0", "GPU:1"
   std::vector<RunStep> steps;
