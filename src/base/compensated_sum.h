@@ -1,9 +1,7 @@
-// A running sum that keeps what each addition rounds away (Neumaier). The difference of two states
-// of one sum is then exact to the last bit of the *difference*, which is what lets an operation of
-// a microjoule be read off the running total of a run of megajoules.
+// A running sum that keeps what each addition rounds away (Knuth's two-sum). The difference of two
+// states of one sum is then exact to the last bit of the *difference*, which is what lets an
+// operation of a microjoule be read off the running total of a run of megajoules.
 #pragma once
-
-#include <cmath>
 
 namespace beryl {
 
@@ -11,7 +9,8 @@ class CompensatedSum {
  public:
   void Add(double x) {
     const double sum = high_ + x;
-    low_ += std::fabs(high_) >= std::fabs(x) ? (high_ - sum) + x : (x - sum) + high_;
+    const double added = sum - high_;
+    low_ += (high_ - (sum - added)) + (x - added);
     high_ = sum;
   }
 

@@ -334,14 +334,16 @@ class Merger {
       return;
     }
     commit_(std::move(result.batch), chunk.worker, false);
+    carry_->text += chunk.text.view();
+    // Only twice as much text is worth another try: so a long event costs no more than twice its
+    // length.
+    if (carry_->text.size() < carry_->try_again_at && !chunk.last) return;
     const Carried carried = std::move(*carry_);
     carry_.reset();
     Chunk joined;
-    joined.text = ChunkText(carried.text.size() + chunk.text.size());
-    joined.text.set_size(joined.text.capacity());
+    joined.text = ChunkText(carried.text.size());
+    joined.text.set_size(carried.text.size());
     std::memcpy(joined.text.data(), carried.text.data(), carried.text.size());
-    std::memcpy(joined.text.data() + carried.text.size(), chunk.text.view().data(),
-                chunk.text.size());
     joined.offset = carried.offset;
     joined.first = carried.first;
     joined.last = chunk.last;
@@ -463,7 +465,8 @@ class Merger {
                                         chunk.offset + stop, kLongestJoin >> 20));
       return;
     }
-    carry_ = Carried{std::string(chunk.text.view().substr(stop)), chunk.offset + stop,
+    const size_t left = chunk.text.size() - stop;
+    carry_ = Carried{std::string(chunk.text.view().substr(stop)), chunk.offset + stop, 2 * left,
                      chunk.first && stop == 0};
   }
 
@@ -471,6 +474,7 @@ class Merger {
   struct Carried {
     std::string text;
     uint64_t offset = 0;
+    size_t try_again_at = 0;  // bytes of text
     bool first = false;
   };
 

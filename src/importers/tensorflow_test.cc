@@ -193,7 +193,7 @@ TEST(TensorFlowTest, OneNameMayHaveTwoTypes) {
 }
 
 TEST(TensorFlowParallelTest, ThreadsDoNotChangeTheResult) {
-  // Several chunks of a megabyte, names that are new in each, processes named at the end.
+  // Several chunks, names that are new in each, processes named at the end.
   std::mt19937 random(7);
   std::vector<std::string> events;
   for (int i = 0; i < 20'000; ++i) {
