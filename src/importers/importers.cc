@@ -12,7 +12,7 @@
 namespace beryl::importers {
 namespace {
 
-constexpr size_t kSniffBytes = size_t{256} << 10;
+constexpr size_t kSniffBytes = size_t{64} << 10;
 
 // The table of formats.
 const std::array<std::unique_ptr<Importer>, 2>& Importers() {
