@@ -186,10 +186,9 @@ class Accountant {
       std::vector<bool> one(ops_.devices.size(), false);
       one[device] = true;
       const SweepResult result = Sweep(ops_, one, clock_, {});
-      for (size_t cell = 0; cell < result.cells.size(); ++cell) {
-        footprint_.unmetered.push_back({result.cells[cell].kind, static_cast<uint16_t>(device),
-                                        Nanos{result.cells[cell].at_work_ns},
-                                        result.cells[cell].count});
+      for (const SweepCell& cell : result.cells) {
+        footprint_.unmetered.push_back(
+            {cell.kind, static_cast<uint16_t>(device), Nanos{cell.at_work_ns}, cell.count});
       }
     }
   }

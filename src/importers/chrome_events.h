@@ -15,6 +15,9 @@
 
 namespace beryl::importers {
 
+// Text that an event does not have: empty, and unlike a default view not null.
+inline constexpr std::string_view kAbsent = "";
+
 // The letter of `ph`, or '?' if it is none.
 inline char PhaseLetter(json::Value value) {
   const std::string_view token = value.Token();

@@ -84,8 +84,8 @@ class Visitor : public EventVisitor {
     char phase = 0;
     std::string_view cat;
     std::string_view name;
-    std::string_view pid = "";  // not null: it may be absent
-    std::string_view tid = "";
+    std::string_view pid = kAbsent;
+    std::string_view tid = kAbsent;
     std::string_view shapes;
     std::string_view hierarchy;
     bool args_ok = true;

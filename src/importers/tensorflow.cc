@@ -55,7 +55,7 @@ class Visitor : public EventVisitor {
     }
     EventTimes times;
     char phase = 0;
-    std::string_view pid = "";  // not null: it may be absent
+    std::string_view pid = kAbsent;
     std::string_view event_name;
     std::string_view name;
     std::string_view type;

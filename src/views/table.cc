@@ -82,13 +82,16 @@ class TableWriter {
     flush();
   }
 
+  static std::string Blanks(int count) {
+    return std::string(static_cast<size_t>(std::max(0, count)), ' ');
+  }
   static std::string Padded(std::string_view text, int width) {
     const int missing = width - static_cast<int>(DisplayWidth(text));
-    return std::string(text) + std::string(static_cast<size_t>(std::max(0, missing)), ' ');
+    return std::string(text) + Blanks(missing);
   }
   static std::string RightAligned(std::string_view text, int width) {
     const int missing = width - static_cast<int>(DisplayWidth(text));
-    return std::string(static_cast<size_t>(std::max(0, missing)), ' ') + std::string(text);
+    return Blanks(missing) + std::string(text);
   }
 
   void Header() {
@@ -130,7 +133,7 @@ class TableWriter {
                             PhaseName(static_cast<Phase>(phase)));
     }
     Line(Bold(fmt::format("{}{}{}{}{}", Padded("where the joules went", label_width_),
-                          std::string(bar_width_ + 2, ' '), RightAligned("energy", 9),
+                          Blanks(bar_width_ + 2), RightAligned("energy", 9),
                           RightAligned("share", 8),
                           has_deviation_ ? RightAligned("± a step", 12) : "")));
     NodeLine("", 0, report_.folded.tree.nodes[0].name);
@@ -152,7 +155,7 @@ class TableWriter {
 
   std::string Bar(NodeId node) const {
     const double whole = Total(0);
-    if (!(whole > 0)) return std::string(bar_width_, ' ');
+    if (!(whole > 0)) return Blanks(bar_width_);
     std::string bar;
     double done = 0;
     int drawn = 0;
@@ -243,7 +246,7 @@ class TableWriter {
     const std::string start = Branch(prefix);
     const double whole = Total(0);
     Line(Dim(start + Padded(label, label_width_ - static_cast<int>(DisplayWidth(start))) +
-             std::string(bar_width_ + 2, ' ') + RightAligned(FormatJoules(energy), 9) +
+             Blanks(bar_width_ + 2) + RightAligned(FormatJoules(energy), 9) +
              RightAligned(FormatPercent(whole > 0 ? energy / whole : 0), 8)));
   }
 
