@@ -16,7 +16,8 @@
 namespace beryl::importers {
 
 // Text that an event does not have: empty, and unlike a default view not null.
-inline constexpr std::string_view kAbsent{"", 0};
+// NOLINTNEXTLINE(readability-redundant-string-init): for the pointer
+inline constexpr std::string_view kAbsent = "";
 
 // The letter of `ph`, or '?' if it is none.
 inline char PhaseLetter(json::Value value) {
