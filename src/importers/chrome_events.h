@@ -96,6 +96,56 @@ class EventTimes {
   State duration_state_ = State::kMissing;
 };
 
+// The members that all formats read. Views are good until the visitor returns.
+struct ChromeEvent {
+  char phase = 0;  // 0: there is none
+  std::string_view name;
+  std::string_view cat;
+  std::string_view pid = kAbsent;
+  std::string_view tid = kAbsent;
+  EventTimes times;
+};
+
+// Walks an event; its `args` go to visit_argument(Key, Value). False: the text is broken.
+template <typename VisitArgument>
+bool ReadChromeEvent(json::Value event, ChromeEvent& read, VisitArgument&& visit_argument) {
+  bool args_ok = true;
+  const bool ok = event.ForEachMember([&](json::Key key, json::Value value) {
+    if (key == "ph") {
+      read.phase = PhaseLetter(value);
+    } else if (key == "ts") {
+      read.times.SetStart(value);
+    } else if (key == "dur") {
+      read.times.SetDuration(value);
+    } else if (key == "pid") {
+      read.pid = value.Token();
+    } else if (key == "tid") {
+      read.tid = value.Token();
+    } else if (key == "name") {
+      read.name = value.String().value_or(kAbsent);
+    } else if (key == "cat") {
+      read.cat = Unquoted(value.Token());
+    } else if (key == "args" && value.IsObject()) {
+      args_ok = value.ForEachMember(visit_argument);
+    }
+  });
+  return ok && args_ok;
+}
+
+// What the batches of all formats have.
+struct ChromeBatch : EventBatch {
+  std::vector<std::string_view> new_strings;
+  uint64_t events = 0;
+  FindingCounter findings;
+
+  // Books an element of the events that is no event. True, as a visitor that is done with it.
+  bool DropElement(uint64_t offset) {
+    ++events;
+    findings.Count(Finding::Kind::kDropped, "an element that is not an object", offset);
+    return true;
+  }
+};
+
 // Strings as one worker sees them. Numbers are the worker's own; each batch brings along the texts
 // that are new in it, so that the receiver can follow without touching the worker's table.
 class WorkerStrings {

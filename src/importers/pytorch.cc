@@ -19,12 +19,9 @@ namespace {
 constexpr std::string_view kModulePrefix = "nn.Module: ";
 constexpr size_t kLongestShapes = 400;
 
-struct Batch : EventBatch {
+struct Batch : ChromeBatch {
   std::vector<KinetoRecord> records;  // string ids are the worker's
-  std::vector<std::string_view> new_strings;
   std::optional<int64_t> base_time_ns;
-  uint64_t events = 0;
-  FindingCounter findings;
 };
 
 struct CategoryName {
@@ -73,49 +70,21 @@ class Visitor : public EventVisitor {
   Visitor() : batch_(std::make_unique<Batch>()) {}
 
   bool Event(json::Value event, uint64_t offset) override {
-    if (!event.IsObject()) {
-      ++batch_->events;
-      batch_->findings.Count(Finding::Kind::kDropped, "an element that is not an object", offset);
-      return true;
-    }
+    if (!event.IsObject()) return batch_->DropElement(offset);
     KinetoRecord record;
     record.offset = offset;
-    EventTimes times;
-    char phase = 0;
-    std::string_view cat;
-    std::string_view name;
-    std::string_view pid = kAbsent;
-    std::string_view tid = kAbsent;
+    ChromeEvent read;
     std::string_view shapes;
     std::string_view hierarchy;
-    bool args_ok = true;
-    const bool ok = event.ForEachMember([&](json::Key key, json::Value value) {
-      if (key == "ph") {
-        phase = PhaseLetter(value);
-      } else if (key == "cat") {
-        cat = Unquoted(value.Token());
-      } else if (key == "name") {
-        name = value.String().value_or("");
-      } else if (key == "pid") {
-        pid = value.Token();
-      } else if (key == "tid") {
-        tid = value.Token();
-      } else if (key == "ts") {
-        times.SetStart(value);
-      } else if (key == "dur") {
-        times.SetDuration(value);
-      } else if (key == "args" && value.IsObject()) {
-        args_ok = value.ForEachMember([&](json::Key arg, json::Value content) {
-          ReadArgument(arg, content, record, shapes, hierarchy);
-        });
-      }
+    const bool whole = ReadChromeEvent(event, read, [&](json::Key arg, json::Value content) {
+      ReadArgument(arg, content, record, shapes, hierarchy);
     });
-    if (!ok || !args_ok) return false;
+    if (!whole) return false;
     ++batch_->events;
-    if (phase == 'X') {
-      Add(record, times, cat, name, pid, tid, shapes, hierarchy);
+    if (read.phase == 'X') {
+      Add(record, read, shapes, hierarchy);
     } else {
-      CountOther(phase, cat, offset);
+      CountOther(read.phase, read.cat, offset);
     }
     return true;
   }
@@ -149,14 +118,14 @@ class Visitor : public EventVisitor {
     }
   }
 
-  void Add(KinetoRecord& record, const EventTimes& times, std::string_view cat,
-           std::string_view name, std::string_view pid, std::string_view tid,
-           std::string_view shapes, std::string_view hierarchy) {
-    const auto category = CategoryOf(cat);
+  void Add(KinetoRecord& record, const ChromeEvent& read, std::string_view shapes,
+           std::string_view hierarchy) {
+    const auto category = CategoryOf(read.cat);
     if (!category) {
-      batch_->findings.Count(Finding::Kind::kSkipped, SkipReason(cat), record.offset);
+      batch_->findings.Count(Finding::Kind::kSkipped, SkipReason(read.cat), record.offset);
       return;
     }
+    std::string_view name = read.name;
     record.category = *category;
     if (record.category == KinetoCategory::kModule) {
       if (!name.starts_with(kModulePrefix)) {
@@ -172,11 +141,11 @@ class Visitor : public EventVisitor {
     if (record.category == KinetoCategory::kAnnotation && name.starts_with("ProfilerStep#")) {
       record.category = KinetoCategory::kStep;
     }
-    const auto interval = times.Get(record.offset, batch_->findings);
+    const auto interval = read.times.Get(record.offset, batch_->findings);
     if (!interval) return;
     if (record.category == KinetoCategory::kDevice && record.device < 0) {
       // Without a device argument, the process is the device's number.
-      record.device = DeviceNumber(ParseNumber(pid).value_or(-1));
+      record.device = DeviceNumber(ParseNumber(read.pid).value_or(-1));
       if (record.device < 0) {
         batch_->findings.Count(Finding::Kind::kDropped, "a device event that names no device",
                                record.offset);
@@ -193,7 +162,7 @@ class Visitor : public EventVisitor {
     record.start = interval->start;
     record.end = interval->end;
     record.name = strings_.Intern(name);
-    if (record.category != KinetoCategory::kDevice) record.thread = Thread(pid, tid);
+    if (record.category != KinetoCategory::kDevice) record.thread = Thread(read.pid, read.tid);
     record.shapes = shapes.empty() ? 0 : strings_.Intern(shapes);
     record.hierarchy = hierarchy.empty() ? 0 : strings_.Intern(hierarchy);
     batch_->records.push_back(record);

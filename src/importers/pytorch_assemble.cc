@@ -297,13 +297,6 @@ class Assembler {
     return place->second;
   }
 
-  uint16_t DeviceNumber(const std::string& name) {
-    auto& devices = trace_.devices;
-    auto place = std::find(devices.begin(), devices.end(), name);
-    if (place == devices.end()) place = devices.insert(devices.end(), name);
-    return static_cast<uint16_t>(place - devices.begin());
-  }
-
   void AddHostOperations(const std::vector<uint32_t>& order) {
     std::unordered_map<StringId, uint32_t> lanes;
     uint16_t cpu = 0;
@@ -311,7 +304,7 @@ class Assembler {
     for (const uint32_t index : order) {
       const KinetoRecord& record = records_[index];
       if (!IsHostOp(record.category)) continue;
-      if (!have_cpu) cpu = DeviceNumber("CPU:0");
+      if (!have_cpu) cpu = trace_.DeviceNumber("CPU:0");
       have_cpu = true;
       const Place& place = places_[index];
       // Lanes of several files must not meet: a thread is told apart by file.
@@ -392,7 +385,7 @@ class Assembler {
       step = StepAt(record.start);
     }
     trace_.ops.push_back({record.start, record.end, KindOf(kind), kNoLane, step,
-                          DeviceNumber(fmt::format("GPU:{}", record.device))});
+                          trace_.DeviceNumber(fmt::format("GPU:{}", record.device))});
   }
 
   std::vector<KinetoRecord> records_;

@@ -33,14 +33,11 @@ struct ProcessName {
   uint64_t offset;
 };
 
-struct Batch : EventBatch {
+struct Batch : ChromeBatch {
   std::vector<Record> records;
-  std::vector<std::string_view> new_strings;
   std::vector<std::pair<StringId, StringId>> new_kinds;      // name, type
   std::vector<std::pair<StringId, uint64_t>> new_processes;  // pid as text, first offset
   std::vector<ProcessName> process_names;
-  uint64_t events = 0;
-  FindingCounter findings;
 };
 
 class Visitor : public EventVisitor {
@@ -48,46 +45,24 @@ class Visitor : public EventVisitor {
   Visitor() : batch_(std::make_unique<Batch>()) {}
 
   bool Event(json::Value event, uint64_t offset) override {
-    if (!event.IsObject()) {
-      ++batch_->events;
-      batch_->findings.Count(Finding::Kind::kDropped, "an element that is not an object", offset);
-      return true;
-    }
-    EventTimes times;
-    char phase = 0;
-    std::string_view pid = kAbsent;
-    std::string_view event_name;
+    if (!event.IsObject()) return batch_->DropElement(offset);
+    ChromeEvent read;
     std::string_view name;
     std::string_view type;
-    bool args_ok = true;
-    const bool ok = event.ForEachMember([&](json::Key key, json::Value value) {
-      if (key == "ph") {
-        phase = PhaseLetter(value);
-      } else if (key == "ts") {
-        times.SetStart(value);
-      } else if (key == "dur") {
-        times.SetDuration(value);
-      } else if (key == "pid") {
-        pid = value.Token();
-      } else if (key == "name") {
-        event_name = value.Token();
-      } else if (key == "args" && value.IsObject()) {
-        args_ok = value.ForEachMember([&](json::Key arg, json::Value content) {
-          if (arg == "name") {
-            name = content.String().value_or("");
-          } else if (arg == "op") {
-            type = content.String().value_or("");
-          }
-        });
+    const bool whole = ReadChromeEvent(event, read, [&](json::Key arg, json::Value content) {
+      if (arg == "name") {
+        name = content.String().value_or(kAbsent);
+      } else if (arg == "op") {
+        type = content.String().value_or(kAbsent);
       }
     });
-    if (!ok || !args_ok) return false;
+    if (!whole) return false;
     ++batch_->events;
-    event_name = Unquoted(event_name);
+    const char phase = read.phase;
     if (phase == 'X') {
-      AddOperation(times, pid, event_name, name, type, offset);
+      AddOperation(read, name, type, offset);
     } else if (phase == 'M') {
-      AddMetadata(pid, event_name, name, offset);
+      AddMetadata(read, name, offset);
     } else if (phase == 's' || phase == 't' || phase == 'f') {
       batch_->findings.Count(Finding::Kind::kSkipped, "dataflow edge", offset);
     } else if (phase == 'N' || phase == 'O' || phase == 'D' || phase == 'C') {
@@ -110,12 +85,12 @@ class Visitor : public EventVisitor {
   }
 
  private:
-  void AddOperation(const EventTimes& times, std::string_view pid, std::string_view event_name,
-                    std::string_view name, std::string_view type, uint64_t offset) {
-    const auto interval = times.Get(offset, batch_->findings);
+  void AddOperation(const ChromeEvent& read, std::string_view name, std::string_view type,
+                    uint64_t offset) {
+    const auto interval = read.times.Get(offset, batch_->findings);
     if (!interval) return;
     if (name.empty()) {
-      name = event_name;
+      name = read.name;
       if (name.empty()) {
         batch_->findings.Count(Finding::Kind::kDropped, "no name", offset);
         return;
@@ -123,16 +98,15 @@ class Visitor : public EventVisitor {
       batch_->findings.Count(Finding::Kind::kRepaired,
                              "no args.name: the event's name stands for it", offset);
     }
-    if (type.empty()) type = event_name;
+    if (type.empty()) type = read.name;
     batch_->records.push_back(
-        {interval->start, interval->end, Kind(name, type), Process(pid, offset)});
+        {interval->start, interval->end, Kind(name, type), Process(read.pid, offset)});
   }
 
-  void AddMetadata(std::string_view pid, std::string_view event_name, std::string_view name,
-                   uint64_t offset) {
+  void AddMetadata(const ChromeEvent& read, std::string_view name, uint64_t offset) {
     batch_->findings.Count(Finding::Kind::kSkipped, "metadata", offset);
-    if (event_name != "process_name") return;
-    batch_->process_names.push_back({Process(pid, offset), strings_.Intern(name), offset});
+    if (read.name != "process_name") return;
+    batch_->process_names.push_back({Process(read.pid, offset), strings_.Intern(name), offset});
   }
 
   uint32_t Kind(std::string_view name, std::string_view type) {
@@ -327,7 +301,7 @@ class Assembler {
       } else if (layout.IsRepetition(parsed[i])) {
         Book(Finding::Kind::kSkipped, "repeats what the GPU's numbered streams show", process);
       } else {
-        devices.back() = Device(layout.DeviceName(parsed[i]));
+        devices.back() = trace_.DeviceNumber(layout.DeviceName(parsed[i]));
       }
     }
     return devices;
@@ -336,13 +310,6 @@ class Assembler {
   void Book(Finding::Kind kind, const char* reason, const Process& process) {
     if (process.operations == 0) return;
     report_.Count(kind, reason, process.first_offset, process.operations);
-  }
-
-  uint16_t Device(const std::string& name) {
-    auto& devices = trace_.devices;
-    auto place = std::find(devices.begin(), devices.end(), name);
-    if (place == devices.end()) place = devices.insert(devices.end(), name);
-    return static_cast<uint16_t>(place - devices.begin());
   }
 
   OpTrace& trace_;

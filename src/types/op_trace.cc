@@ -35,6 +35,12 @@ void ImportReport::Count(Finding::Kind kind, std::string_view reason, uint64_t o
   same->first_offset = std::min(same->first_offset, offset);
 }
 
+uint16_t OpTrace::DeviceNumber(const std::string& name) {
+  auto place = std::find(devices.begin(), devices.end(), name);
+  if (place == devices.end()) place = devices.insert(devices.end(), name);
+  return static_cast<uint16_t>(place - devices.begin());
+}
+
 std::string OpTrace::PathText(PathId path) const {
   std::vector<PathId> up;
   for (; path != kRootPath; path = paths[path].parent) up.push_back(path);

@@ -140,6 +140,9 @@ struct OpTrace {
   std::vector<RunStep> steps;
   std::vector<ImportReport> reports;
 
+  // The number of a device; a name that is new becomes one.
+  uint16_t DeviceNumber(const std::string& name);
+
   std::string QualifiedName(const OpKind& kind) const;
   std::string PathText(PathId path) const;  // joined by "/"
 };
