@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
@@ -103,12 +104,18 @@ class Accountant {
     std::vector<std::thread> others;
     for (Group& group : groups_) {
       auto sweep = [this, &group] { SweepGroup(group); };
-      // The last one runs here; with one thread, all do.
+      // The last one runs here; so do all with one thread, or when the system gives no more
+      // threads.
+      bool started = false;
       if (options_.threads > 1 && &group != &groups_.back()) {
-        others.emplace_back(sweep);
-      } else {
-        sweep();
+        try {
+          others.emplace_back(sweep);
+          started = true;
+        } catch (const std::system_error&) {
+          started = false;
+        }
       }
+      if (!started) sweep();
     }
     for (std::thread& other : others) other.join();
   }
@@ -213,6 +220,19 @@ class Accountant {
       if (account.total.value < 0) {
         Note("{} reads {} less than the channels it contains: the meters disagree", account.channel,
              FormatJoules(-account.total.value));
+      }
+      for (size_t inner = 0; inner < footprint_.channels.size(); ++inner) {
+        const ChannelAccount& part = footprint_.channels[inner];
+        if (plan_.channels[inner].within != static_cast<int>(i) || !plan_.channels[i].container)
+          continue;
+        const Nanos missing = std::max(part.window_start - account.window_start, Nanos{}) +
+                              std::max(account.window_end - part.window_end, Nanos{});
+        if (missing.value * 100 > (account.window_end - account.window_start).value) {
+          Note(
+              "{} was not read for {} of {}'s window: what it used then counts as the rest of the "
+              "box",
+              part.channel, FormatSeconds(missing.seconds()), account.channel);
+        }
       }
       if (account.uncovered.value > 0) {
         Note(

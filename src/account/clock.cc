@@ -100,6 +100,11 @@ Result<ClockFit> FitClock(const Span& ops, const Span& power, const OpTrace& tra
                      : "both traces count from the epoch, the operations by their base time";
   }
   if (ops.empty) return fit;
+  if (power.start == power.end) {
+    return InvalidError(fmt::format(
+        "the power trace has readings at one moment only ({}); energy needs at least two",
+        FormatTime(power.start)));
+  }
   Span mapped;
   mapped.Include(fit.Map(ops.start), fit.Map(ops.end));
   if (mapped.end > power.start && mapped.start < power.end) return fit;

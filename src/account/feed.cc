@@ -18,6 +18,13 @@ std::string_view BareName(std::string_view device) {
   return slash == std::string_view::npos ? device : device.substr(slash + 1);
 }
 
+// The same but for capitals: a slip in a power file.
+bool IsSpelledLike(std::string_view a, std::string_view b) {
+  auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return lower(x) == lower(y); });
+}
+
 bool IsContainer(ChannelScope scope) {
   return scope == ChannelScope::kBoard || scope == ChannelScope::kWall;
 }
@@ -188,7 +195,7 @@ class Planner {
           fmt::format("{} has operations and no power: their energy is unknown", name);
       for (const PowerChannel& channel : power_.channels) {
         if (options_.feeds.contains(channel.name)) continue;
-        if (channel.name == BareName(name) || IsContainer(channel.scope)) {
+        if (IsSpelledLike(channel.name, BareName(name)) || IsContainer(channel.scope)) {
           note +=
               fmt::format(" (--feed {}={} would give them {}'s)", channel.name, name, channel.name);
           break;

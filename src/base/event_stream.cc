@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@ namespace {
 constexpr size_t kLongestJoin = size_t{64} << 20;
 // Chunks that may wait for their turn, for each worker.
 constexpr uint64_t kAheadPerWorker = 3;
+constexpr int kMostWorkers = 64;
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 // Of the bytes of a UTF-8 character: the first of several, and the others.
@@ -494,7 +496,12 @@ class Merger {
 
 Result<EventStreamEnd> WalkEvents(ByteSource& source, const EventStreamOptions& options,
                                   const MakeVisitor& make_visitor, const CommitBatch& commit) {
-  const int workers = std::max(1, options.threads);
+  // No more workers than there are chunks, as far as that is known.
+  const uint64_t chunks = source.file_size() > 0 ? source.file_size() / options.chunk_bytes + 1
+                                                 : static_cast<uint64_t>(kMostWorkers);
+  const int workers = static_cast<int>(std::clamp<uint64_t>(
+      std::min<uint64_t>(chunks, static_cast<uint64_t>(std::max(1, options.threads))), 1,
+      kMostWorkers));
   Cutter cutter(source, std::max<size_t>(options.chunk_bytes, 64));
   Merger merger(source.name(), make_visitor(workers), workers, commit);
 
@@ -557,7 +564,11 @@ Result<EventStreamEnd> WalkEvents(ByteSource& source, const EventStreamOptions& 
 
   std::vector<std::thread> others;
   others.reserve(static_cast<size_t>(workers));
-  for (int number = 1; number < workers; ++number) others.emplace_back(work, number);
+  try {
+    for (int number = 1; number < workers; ++number) others.emplace_back(work, number);
+  } catch (const std::system_error&) {
+    // The system gives no more threads: those that there are do the work.
+  }
   work(0);
   for (std::thread& other : others) other.join();
 

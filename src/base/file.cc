@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -239,8 +241,12 @@ OutputFile::~OutputFile() {
   ::unlink(temporary_.c_str());
 }
 
-Result<OutputFile> OutputFile::Open(const std::string& path) {
-  if (path == "-") return OutputFile(path, "", STDOUT_FILENO);
+Result<OutputFile> OutputFile::Open(const std::string& given) {
+  if (given == "-") return OutputFile("standard output", "", STDOUT_FILENO);
+  // Through a link, the file it leads to is replaced, not the link.
+  std::error_code unresolved;
+  const std::filesystem::path resolved = std::filesystem::canonical(given, unresolved);
+  const std::string path = unresolved ? given : resolved.string();
   struct stat info {};
   const bool exists = ::stat(path.c_str(), &info) == 0;
   // Devices and pipes cannot be replaced by a rename; they are written in place.
@@ -249,7 +255,7 @@ Result<OutputFile> OutputFile::Open(const std::string& path) {
   const std::string& target = in_place ? path : temporary;
   const int fd = ::open(target.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (in_place ? 0 : O_TRUNC),
                         exists ? info.st_mode & 0777 : 0666);
-  if (fd < 0) return IoError(fmt::format("{}: cannot write: {}", path, Reason()));
+  if (fd < 0) return IoError(fmt::format("'{}': cannot write: {}", given, Reason()));
   return OutputFile(path, std::move(temporary), fd);
 }
 

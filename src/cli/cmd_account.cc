@@ -1,6 +1,6 @@
 #include <algorithm>
+#include <filesystem>
 #include <memory>
-#include <set>
 #include <thread>
 
 #include <CLI/CLI.hpp>
@@ -155,21 +155,33 @@ views::Format FormatOf(const std::string& name) {
   return views::Format::kTable;
 }
 
-// The same file twice would count everything twice.
-Result<bool> RefuseRepeatedFiles(const AccountArguments& arguments) {
-  std::set<std::string> seen;
-  for (const auto* files : {&arguments.ops, &arguments.power}) {
-    for (const std::string& file : *files) {
-      if (!seen.insert(file).second) {
-        return MisuseError(fmt::format("{} is given twice", file == "-" ? "standard input" : file));
+bool IsSameFile(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  return a == b || std::filesystem::equivalent(a, b, ignored);
+}
+
+// The same file twice would count everything twice; and no input is overwritten.
+Result<bool> CheckFiles(const AccountArguments& arguments) {
+  std::vector<std::string> inputs = arguments.ops;
+  inputs.insert(inputs.end(), arguments.power.begin(), arguments.power.end());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (IsSameFile(inputs[i], inputs[j])) {
+        return MisuseError(fmt::format(
+            "{} is given twice", inputs[i] == "-" ? std::string("standard input") : inputs[i]));
       }
+    }
+    if (arguments.output != "-" && std::filesystem::is_regular_file(arguments.output) &&
+        IsSameFile(inputs[i], arguments.output)) {
+      return MisuseError(
+          fmt::format("-o {}: this is one of the inputs; name another file", arguments.output));
     }
   }
   return true;
 }
 
 int RunAccount(const AccountArguments& arguments) {
-  if (auto ok = RefuseRepeatedFiles(arguments); !ok) return Fail(ok.error());
+  if (auto ok = CheckFiles(arguments); !ok) return Fail(ok.error());
   auto options = ReadOptions(arguments);
   if (!options) return Fail(options.error());
   auto output = OutputFile::Open(arguments.output);
@@ -190,6 +202,12 @@ int RunAccount(const AccountArguments& arguments) {
   view.color = WantColor(arguments.color, to_stdout);
   const std::string text = views::Write(*report, FormatOf(arguments.format), view);
   if (auto ok = output->Commit(text); !ok) return Fail(ok.error());
+  // What a reader has to know and CSV has no place for, or what now lies in a file, is said here.
+  if (arguments.format == "csv" || (!to_stdout && arguments.format != "table")) {
+    view.width = TerminalWidth(false);
+    view.color = false;
+    fmt::print(stderr, "{}", views::Write(*report, views::Format::kSummary, view));
+  }
   return kSuccess;
 }
 
@@ -203,11 +221,13 @@ void AddAccountCommand(CLI::App& app, int& exit_code) {
       ->required()
       ->type_name("FILE")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   command->add_option("--power", arguments->power, "Power trace; may be given several times")
       ->required()
       ->type_name("FILE")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   command
       ->add_option("--policy", arguments->policy,
@@ -231,6 +251,7 @@ void AddAccountCommand(CLI::App& app, int& exit_code) {
                    "The same moment on both clocks; two or more also fit the drift")
       ->type_name("OPS_US=POWER_US")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all()
       ->excludes(offset)
       ->excludes(align);
@@ -240,12 +261,14 @@ void AddAccountCommand(CLI::App& app, int& exit_code) {
           "Power a device draws doing nothing: tells its energy into a static and a dynamic part")
       ->type_name("[DEVICE=]WATTS")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   command
       ->add_option("--feed", arguments->feeds,
                    "Which devices' operations a channel's energy may go to (or all, none)")
       ->type_name("CHANNEL=DEVICE,...")
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   command
       ->add_option("--wrap-uj", arguments->wrap_uj,
@@ -261,12 +284,12 @@ void AddAccountCommand(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--depth", arguments->depth, "Levels of the tree to show")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 1'000'000));
   command
       ->add_option("--top", arguments->top,
                    "Operations to list (10 in a table; all in json and csv unless given)")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 1'000'000));
   command->add_option("--format", arguments->format, "Form of the result")
       ->check(CLI::IsMember({"table", "json", "csv", "html"}))
       ->capture_default_str();
@@ -277,7 +300,7 @@ void AddAccountCommand(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--threads", arguments->threads, "Threads to read with; default: all CPUs")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1024));
   command->callback([arguments, &exit_code] { exit_code = RunAccount(*arguments); });
 }
 

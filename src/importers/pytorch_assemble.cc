@@ -160,6 +160,12 @@ class Assembler {
       if (IsScope(record.category)) {
         EnterScope(record, open);
       } else {
+        // Old versions round to microseconds, which moves ends by as much.
+        constexpr Nanos kRounding{1000};
+        if (!backward && around.op != kNone && record.end > around.end + kRounding) {
+          report_.Count(Finding::Kind::kRepaired, "an operation that outlasts the one around it",
+                        record.offset);
+        }
         EnterOperation(index, around.op, backward, open);
       }
       stack.push_back(open);

@@ -25,6 +25,11 @@ constexpr double kJoulesPerMicrojoule = 1e-6;
 // microjoules.
 constexpr std::array<double, 3> kKnownWraps = {4294967296.0, 65532610987.0, 262143328850.0};
 
+// How many times the usual power a step across a wrap may be: where the range is known, and where
+// it is guessed.
+constexpr double kSuddenlyMore = 1000;
+constexpr double kLikeTheOthers = 10;
+
 struct Reading {
   Nanos time;
   double value;
@@ -119,16 +124,19 @@ class Collector {
   // Energy that passed between two readings of which the later is lower; NaN where that cannot be
   // told.
   static double AcrossWrap(const Reading& before, const Reading& after, double typical_rate) {
-    if (after.wrap_uj > 0) {
-      return before.value <= after.wrap_uj ? after.wrap_uj - before.value + after.value
-                                           : std::nan("");
-    }
     const auto time = static_cast<double>((after.time - before.time).value);
+    auto step_at = [&](double wrap) { return wrap - before.value + after.value; };
+    if (after.wrap_uj > 0) {
+      // A counter that was reset, or that stumbled by a unit, did not pass its whole range at once.
+      const bool plausible =
+          typical_rate == 0 || step_at(after.wrap_uj) / time <= kSuddenlyMore * typical_rate;
+      return before.value <= after.wrap_uj && plausible ? step_at(after.wrap_uj) : std::nan("");
+    }
     for (const double wrap : kKnownWraps) {
-      if (wrap < before.value) continue;
-      const double step = wrap - before.value + after.value;
       // Right after the right one the step is like the others; a wrong one is off by kilojoules.
-      if (step / time <= 10 * typical_rate) return step;
+      if (wrap >= before.value && step_at(wrap) / time <= kLikeTheOthers * typical_rate) {
+        return step_at(wrap);
+      }
     }
     return std::nan("");
   }
@@ -143,11 +151,11 @@ class Collector {
           step = AcrossWrap(readings[i - 1], readings[i], typical_rate);
           if (std::isnan(step)) {
             channel.gaps.push_back(i);
-            report_.Count(Finding::Kind::kDropped,
-                          "an energy counter that went down and where it wraps is not known: "
-                          "energy between these "
-                          "readings is unknown (give --wrap-uj)",
-                          readings[i].offset);
+            report_.Count(
+                Finding::Kind::kDropped,
+                "an energy counter that went down: a reset, or a wrap at a range that is not "
+                "known (--wrap-uj gives it); energy between these readings is unknown",
+                readings[i].offset);
             step = 0;
           } else {
             ++channel.wraps;
@@ -261,6 +269,7 @@ Result<ChannelKind> ReadCsv(ByteSource& source, const PowerFileOptions& options,
 Result<ChannelKind> ReadJson(ByteSource& source, Collector& collector) {
   auto text = ReadAll(source, kLargestJson);
   if (!text) return text.error();
+  if (text->starts_with("\xEF\xBB\xBF")) text->replace(0, 3, "   ");
   bool walked = true;
   auto ok = json::WalkObject(*text, source.name(), [&](json::Key device, json::Value readings) {
     const std::string name(device.Text());
@@ -292,7 +301,7 @@ Result<PowerTrace> ReadPowerFile(ByteSource& source, const PowerFileOptions& opt
   trace.report.file = source.name();
   auto first = source.Peek(4096);
   if (!first) return first.error();
-  const size_t start = first->find_first_not_of(" \t\r\n");
+  const size_t start = first->find_first_not_of("\xEF\xBB\xBF \t\r\n");
   const bool is_json = start != std::string_view::npos && (*first)[start] == '{';
   trace.report.format = is_json ? "power-json" : "power-csv";
   Collector collector(trace.report);

@@ -19,11 +19,11 @@ void RollUp(const ModelTree& tree, const std::vector<double>& self, std::vector<
   for (size_t id = tree.nodes.size(); id-- > 1;) total[tree.nodes[id].parent] += total[id];
 }
 
-// Steps that a deviation is taken over: those in which anything took energy.
+// Steps that a deviation is taken over: those of which any energy is known.
 std::vector<uint32_t> StepsOf(const Footprint& footprint) {
   std::set<uint32_t> steps;
   for (const EnergyShare& share : footprint.shares) {
-    if (share.step != kNoStep) steps.insert(share.step);
+    if (share.step != kNoStep && share.IsKnown()) steps.insert(share.step);
   }
   return {steps.begin(), steps.end()};
 }
@@ -47,7 +47,8 @@ std::vector<double> Deviations(const Footprint& footprint, const TraceTree& buil
                                size_t step_count) {
   std::vector<size_t> order;
   for (size_t i = 0; i < footprint.shares.size(); ++i) {
-    if (footprint.shares[i].step != kNoStep) order.push_back(i);
+    const EnergyShare& share = footprint.shares[i];
+    if (share.step != kNoStep && share.IsKnown()) order.push_back(i);
   }
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return footprint.shares[a].step < footprint.shares[b].step;
@@ -98,7 +99,8 @@ void MarkUnknown(const Footprint& footprint, const TraceTree& built, EnergyColum
   std::vector<double> metered(built.tree.nodes.size(), 0);
   std::vector<double> unmetered(built.tree.nodes.size(), 0);
   for (const EnergyShare& share : footprint.shares) {
-    if (counts(share.kind)) metered[built.node_of_kind[share.kind]] = 1;
+    if (!counts(share.kind)) continue;
+    (share.IsKnown() ? metered : unmetered)[built.node_of_kind[share.kind]] = 1;
   }
   for (const UnmeteredOps& ops : footprint.unmetered) {
     if (counts(ops.kind)) unmetered[built.node_of_kind[ops.kind]] = 1;
@@ -140,8 +142,7 @@ class TableMaker {
       OperationRow& row = rows_[at];
       row.count += share.count;
       unknown_[at] += share.unknown.seconds();
-      // Where power was known for none of the time, the energy is not zero but unknown.
-      if (share.busy.value == 0 && share.unknown.value > 0) continue;
+      if (!share.IsKnown()) continue;
       row.energy_j = row.energy_j.value_or(0) + share.energy.value;
       if (footprint_.channels[share.channel].static_part) {
         row.static_j = row.static_j.value_or(0) + share.static_part.value;

@@ -52,6 +52,9 @@ struct EnergyShare {
   Nanos busy;     // time at work where the channel's power is known
   Nanos unknown;  // time at work where it is not; it has no part in `energy`
   uint64_t count = 0;
+
+  // Whether power was known for any of its time; if not, `energy` is not zero but unknown.
+  bool IsKnown() const { return busy.value > 0 || unknown.value == 0; }
 };
 
 // Operations that ran on a device no channel feeds: their energy is not known.

@@ -41,6 +41,14 @@ class TableWriter {
   TableWriter(const AccountReport& report, const ViewOptions& options)
       : report_(report), options_(options), width_(std::max(options.width, kNarrowest)) {}
 
+  std::string Summary() {
+    Header();
+    Closure();
+    Import();
+    Notes();
+    return std::move(text_);
+  }
+
   std::string Write() {
     Header();
     Tree();
@@ -390,6 +398,10 @@ class TableWriter {
 };
 
 }  // namespace
+
+std::string WriteSummary(const AccountReport& report, const ViewOptions& options) {
+  return TableWriter(report, options).Summary();
+}
 
 std::string WriteTable(const AccountReport& report, const ViewOptions& options) {
   return TableWriter(report, options).Write();

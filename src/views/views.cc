@@ -12,6 +12,8 @@ std::string Write(const AccountReport& report, Format format, const ViewOptions&
       return WriteCsv(report, options);
     case Format::kHtml:
       return WriteHtml(report, options);
+    case Format::kSummary:
+      return WriteSummary(report, options);
     case Format::kTable:
       break;
   }

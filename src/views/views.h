@@ -9,7 +9,13 @@
 
 namespace beryl::views {
 
-enum class Format { kTable, kJson, kCsv, kHtml };
+enum class Format {
+  kTable,
+  kJson,
+  kCsv,
+  kHtml,
+  kSummary,  // of a table, what is said about the result: clock, books, findings, notes
+};
 
 struct ViewOptions {
   std::optional<int> depth;  // levels of the tree below its root

@@ -9,6 +9,7 @@
 namespace beryl::views {
 
 std::string WriteTable(const AccountReport& report, const ViewOptions& options);
+std::string WriteSummary(const AccountReport& report, const ViewOptions& options);
 std::string WriteCsv(const AccountReport& report, const ViewOptions& options);
 std::string WriteJson(const AccountReport& report, const ViewOptions& options);
 std::string WriteHtml(const AccountReport& report, const ViewOptions& options);
