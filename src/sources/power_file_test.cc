@@ -133,6 +133,24 @@ TEST(PowerFileTest, AnUnknownResetIsAGap) {
                                 HasSubstr(fmt::format("x1 @{}", text.find("2000,CPU:0,10"))))));
 }
 
+TEST(PowerFileTest, AStumbleOrAResetIsNoWrapEvenWhereTheRangeIsTold) {
+  for (const char* lower : {"1009999", "50"}) {
+    const PowerRead read =
+        Read(fmt::format("timestamp_us,device,energy_uj,wrap_uj\n0,CPU:0,1000000,262143328850\n"
+                         "1000,CPU:0,1010000,262143328850\n1100,CPU:0,{},262143328850\n2000,CPU:0,"
+                         "1010060,262143328850\n",
+                         lower));
+    EXPECT_EQ(read.channel().wraps, 0U) << lower;
+    EXPECT_THAT(read.channel().gaps, ElementsAre(2)) << lower;
+  }
+}
+
+TEST(PowerFileTest, JsonMayStartWithAByteOrderMark) {
+  const PowerRead read = Read("\xEF\xBB\xBF{\"CPU:0\": {\"0\": 10, \"10\": 20}}");
+  EXPECT_EQ(read.error, "");
+  EXPECT_THAT(read.channel().values, ElementsAre(10, 20));
+}
+
 TEST(PowerFileTest, OutOfOrderIsSortedAndOfTwoAtOnceTheLastStands) {
   const std::string text =
       "timestamp_us,device,power_w\n"

@@ -12,6 +12,7 @@ namespace beryl::tree {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using ::testing::IsNan;
 
 const EnergyColumn* ColumnOf(const std::vector<EnergyColumn>& columns, std::string_view label) {
@@ -134,6 +135,28 @@ TEST(ColumnsTest, AnUnmeteredPhaseIsUnknownAndNotZero) {
   EXPECT_THAT(columns[0].total[device], IsNan());
   EXPECT_THAT(ColumnOf(columns, "forward")->total[device], IsNan());
   EXPECT_EQ(ColumnOf(columns, "CPU:0")->total[device], 0);
+}
+
+// Operations that ran while the meter was not read.
+TEST(ColumnsTest, WhatRanWherePowerWasNotKnownIsUnknownAndItsStepDoesNotCount) {
+  TraceMaker maker;
+  maker.Share(maker.Kind("a/A"), 3);
+  maker.Share(maker.Kind("b/B"), 0);
+  Footprint footprint = maker.footprint();
+  ASSERT_EQ(footprint.shares.size(), 2U);
+  footprint.shares[0].step = 0;
+  footprint.shares[0].busy = Nanos{10};
+  footprint.shares[1].step = 1;
+  footprint.shares[1].busy = Nanos{};
+  footprint.shares[1].unknown = Nanos{10};
+  const TraceTree built = Build(maker.trace());
+  const auto columns = Columns(maker.trace(), footprint, built);
+  EXPECT_EQ(columns[0].total[*FindPath(built, "a")], 3);
+  EXPECT_THAT(columns[0].total[*FindPath(built, "b")], IsNan());
+  EXPECT_THAT(columns[0].deviation, IsEmpty()) << "one step with known energy has no deviation";
+  const OperationTable table = Operations(maker.trace(), footprint);
+  EXPECT_EQ(table.at(0).energy_j, 3);
+  EXPECT_EQ(table.at(1).energy_j, std::nullopt);
 }
 
 TEST(ColumnsTest, DeviationOverStepsIsTheNaiveOne) {
