@@ -1,8 +1,6 @@
 #include "account/account.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 #include <system_error>
 #include <thread>
 
@@ -246,6 +244,11 @@ class Accountant {
       }
     }
     if (ops_.ops.empty()) footprint_.notes.emplace_back("the operation trace has no operations");
+    for (const ImportReport& report : ops_.reports) {
+      if (report.events == 0 || report.operations > 0) continue;
+      Note("{}: none of its {} events is an operation: nothing of it is in this result",
+           report.file, report.events);
+    }
   }
 
   template <typename... Values>

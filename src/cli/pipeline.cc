@@ -113,13 +113,6 @@ Result<AccountReport> MakeReport(const RunInput& run, const PipelineOptions& opt
   report.imports = run.ops.reports;
   report.steps = run.ops.steps.size();
   report.notes.insert(report.notes.end(), run.power_notes.begin(), run.power_notes.end());
-  for (const ImportReport& import_report : run.ops.reports) {
-    if (import_report.events > 0 && import_report.operations == 0) {
-      report.notes.push_back(
-          fmt::format("{}: none of its {} events is an operation: nothing of it is in this result",
-                      import_report.file, import_report.events));
-    }
-  }
   if (options.timeline) {
     report.timeline = account::MakeTimeline(run.power, run.ops, options.account,
                                             report.clock_offset, kTimelineSlices);

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <set>
 #include <unordered_map>
 #include <utility>
 

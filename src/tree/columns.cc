@@ -2,10 +2,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 
 #include "tree/tree.h"
 

@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <limits>
 #include <map>
-#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -28,7 +26,6 @@ struct Draft {
   std::string key;  // tells it from its siblings, and pairs it with a sibling layer's child
   uint32_t folded = 1;
   std::string range;
-  bool merged = false;  // into another draft, or below one that was
 };
 
 class Folder {
@@ -192,7 +189,6 @@ class Folder {
 
   // Puts `from` and everything below it into `into`. As deep as the tree, which Build bounds.
   void Merge(size_t into, size_t from) {  // NOLINT(misc-no-recursion)
-    drafts_[from].merged = true;
     auto& originals = drafts_[into].originals;
     originals.insert(originals.end(), drafts_[from].originals.begin(),
                      drafts_[from].originals.end());

@@ -312,8 +312,13 @@ class TableWriter {
       Details(account);
       worst = std::max(worst, account.ClosureError());
     }
-    Paragraph(fmt::format(
-        "closure: the parts sum to what was measured; left over {:.1e} of the total", worst));
+    Paragraph(
+        std::isfinite(worst)
+            ? fmt::format(
+                  "closure: the parts sum to what was measured; left over {:.1e} of the total",
+                  worst)
+            : "closure: the parts cannot be added up; a reading is too large to be a number of "
+              "watts");
     Line();
   }
 
