@@ -67,6 +67,21 @@ Result<const Importer*> Choose(ByteSource& source, const std::string& format) {
                   source.name(), first->size(), FormatNames()));
 }
 
+// A file that tells no steps apart is one step; the n-th files of all ranks are the same one.
+void AddFileAsStep(const std::string& rank, size_t first_op, OpTrace& trace) {
+  const auto earlier =
+      std::count_if(trace.reports.begin(), trace.reports.end(),
+                    [&](const ImportReport& report) { return report.rank == rank; });
+  const uint32_t number =
+      trace.StepNumber(fmt::format("file {}", earlier + 1), trace.ops[first_op].start);
+  RunStep& step = trace.steps[number];
+  for (size_t i = first_op; i < trace.ops.size(); ++i) {
+    step.start = std::min(step.start, trace.ops[i].start);
+    step.end = std::max(step.end, trace.ops[i].end);
+    trace.ops[i].step = number;
+  }
+}
+
 }  // namespace
 
 std::vector<FormatDescriptor> Formats() {
@@ -83,20 +98,15 @@ Result<bool> Import(ByteSource& source, const ImportOptions& options, OpTrace& t
   report.format = (*importer)->Descriptor().name;
   const size_t ops_before = trace.ops.size();
   const size_t steps_before = trace.steps.size();
+  report.rank = options.rank;
   if (auto ok = (*importer)->Read(source, options, trace, report); !ok) return ok.error();
   if (!source.damage().empty()) {
     report.Count(Finding::Kind::kDropped, source.damage(), source.file_position());
   }
   report.operations = trace.ops.size() - ops_before;
-  if (trace.steps.size() == steps_before && report.operations > 0) {
-    RunStep step{fmt::format("file {}", trace.reports.size() + 1), trace.ops[ops_before].start,
-                 trace.ops[ops_before].end};
-    for (size_t i = ops_before; i < trace.ops.size(); ++i) {
-      step.start = std::min(step.start, trace.ops[i].start);
-      step.end = std::max(step.end, trace.ops[i].end);
-      trace.ops[i].step = static_cast<uint32_t>(steps_before);
-    }
-    trace.steps.push_back(std::move(step));
+  if (trace.steps.size() == steps_before && report.operations > 0 &&
+      trace.ops[ops_before].step == kNoStep) {
+    AddFileAsStep(report.rank, ops_before, trace);
   }
   trace.reports.push_back(std::move(report));
   return true;

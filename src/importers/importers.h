@@ -18,6 +18,7 @@ namespace beryl::importers {
 
 struct ImportOptions {
   std::string format = "auto";  // or the name of a format
+  std::string rank;             // of a distributed run; empty: as the file says, if it does
   int threads = 1;
   std::function<void(uint64_t file_bytes)> progress;
 };

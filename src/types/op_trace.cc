@@ -35,10 +35,41 @@ void ImportReport::Count(Finding::Kind kind, std::string_view reason, uint64_t o
   same->first_offset = std::min(same->first_offset, offset);
 }
 
+namespace {
+
+uint16_t NumberOf(const std::string& name, std::vector<std::string>& names) {
+  auto place = std::find(names.begin(), names.end(), name);
+  if (place == names.end()) place = names.insert(names.end(), name);
+  return static_cast<uint16_t>(place - names.begin());
+}
+
+}  // namespace
+
 uint16_t OpTrace::DeviceNumber(const std::string& name) {
-  auto place = std::find(devices.begin(), devices.end(), name);
-  if (place == devices.end()) place = devices.insert(devices.end(), name);
-  return static_cast<uint16_t>(place - devices.begin());
+  return NumberOf(machine.empty() ? name : machine + "/" + name, devices);
+}
+
+uint16_t OpTrace::RankNumber(const std::string& name) {
+  // The rank without a name is there for runs that have none: the first name takes its place.
+  if (ranks.size() == 1 && ranks.front().empty() && kinds.empty()) ranks.front() = name;
+  return NumberOf(name, ranks);
+}
+
+uint32_t OpTrace::StepNumber(const std::string& name, Nanos start) {
+  auto place = std::find_if(steps.begin(), steps.end(),
+                            [&](const RunStep& step) { return step.name == name; });
+  if (place == steps.end()) place = steps.insert(steps.end(), {name, start, start});
+  return static_cast<uint32_t>(place - steps.begin());
+}
+
+std::string_view BareDevice(std::string_view name) {
+  const size_t slash = name.rfind('/');
+  return slash == std::string_view::npos ? name : name.substr(slash + 1);
+}
+
+std::string_view MachineOf(std::string_view name) {
+  const size_t slash = name.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : name.substr(0, slash);
 }
 
 std::string OpTrace::PathText(PathId path) const {

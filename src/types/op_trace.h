@@ -64,6 +64,7 @@ struct OpKind {
   StringId type = 0;         // MatMul, aten::addmm, ...
   StringId shapes = 0;       // of the inputs as the trace writes them; empty where it does not
   Phase phase = Phase::kForward;
+  uint16_t rank = 0;  // which of OpTrace::ranks ran it
 
   bool operator==(const OpKind&) const = default;
 };
@@ -117,8 +118,17 @@ struct ImportReport {
   // Host operations by whether a module claims them; both 0 where the trace tells no modules.
   uint64_t inside_modules = 0;
   uint64_t outside_modules = 0;
+  std::string rank;  // which rank of a distributed run it is, as it says itself or was told; or ""
 
   void Count(Finding::Kind kind, std::string_view reason, uint64_t offset, uint64_t count = 1);
+};
+
+// What one kind of operation made went into another: an arrow of the program's dataflow.
+struct Dataflow {
+  uint32_t from = 0;  // indices into OpTrace::kinds
+  uint32_t to = 0;
+
+  auto operator<=>(const Dataflow&) const = default;
 };
 
 // Two moments known to be the same: `local` on a trace's own clock, `epoch` in nanoseconds since
@@ -136,15 +146,31 @@ struct OpTrace {
   PathTable paths;
   std::vector<OpKind> kinds;  // each of at least one op
   std::vector<Op> ops;
-  std::vector<std::string> devices;  // "CPU:0", "GPU:1"
+  std::vector<std::string> devices;  // "CPU:0", "GPU:1"; with several machines "node2/GPU:1"
   std::vector<RunStep> steps;
   std::vector<ImportReport> reports;
+  // Sorted, each once; empty where the trace tells nothing of inputs and flows.
+  std::vector<Dataflow> dataflow;
+  // The ranks of a distributed run; a run that is none has one rank without a name.
+  std::vector<std::string> ranks = {""};
+  // The machine whose files are being read; goes before the names of its devices. Empty: the only
+  // one.
+  std::string machine;
 
-  // The number of a device; a name that is new becomes one.
+  // The number of a device of `machine`; a name that is new becomes one.
   uint16_t DeviceNumber(const std::string& name);
+  // The number of a rank; a name that is new becomes one.
+  uint16_t RankNumber(const std::string& name);
+  // The number of the step of that name; a name that is new becomes one, empty and at `start`.
+  // Ranks go through the same steps.
+  uint32_t StepNumber(const std::string& name, Nanos start);
 
   std::string QualifiedName(const OpKind& kind) const;
   std::string PathText(PathId path) const;  // joined by "/"
 };
+
+// "CPU:0" of "node2/CPU:0", and "node2".
+std::string_view BareDevice(std::string_view name);
+std::string_view MachineOf(std::string_view name);
 
 }  // namespace beryl

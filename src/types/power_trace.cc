@@ -2,7 +2,8 @@
 
 namespace beryl {
 
-ChannelScope ScopeOfName(const std::string& name) {
+ChannelScope ScopeOfName(std::string_view name) {
+  name = BareDevice(name);
   if (name.starts_with("CPU:")) return ChannelScope::kPackage;
   if (name.starts_with("DRAM:")) return ChannelScope::kDram;
   if (name.starts_with("CORE:") || name.starts_with("UNCORE:")) return ChannelScope::kCore;

@@ -11,7 +11,7 @@
 namespace beryl {
 
 // Whose power a channel reads. Told by the channel's name: `CPU:0`, `DRAM:0`, `GPU:1`, `wall`,
-// `psys`.
+// `psys`; with several machines `node2/CPU:0`.
 enum class ChannelScope : uint8_t {
   kPackage,  // CPU:n, a processor package
   kDram,     // DRAM:n, not contained in a package
@@ -21,7 +21,7 @@ enum class ChannelScope : uint8_t {
   kWall,     // wall: everything behind the plug
   kOther,    // anything else
 };
-ChannelScope ScopeOfName(const std::string& name);
+ChannelScope ScopeOfName(std::string_view name);
 
 enum class ChannelKind : uint8_t {
   kPowerGauge,     // values are watts at that moment
