@@ -28,26 +28,25 @@ int RunDemo(const std::string& page_path) {
   options.timeline = true;
   RunInput run;
   auto power_source = ByteSource::FromMemory(embedded::kDemoPower, "demo_power.csv");
-  if (auto ok = AddPower(power_source, options, run); !ok) return Fail(ok.error());
+  if (auto ok = AddPower(power_source, options, "", run); !ok) return Fail(ok.error());
   auto ops_source = ByteSource::FromMemory(embedded::kDemoOps, "demo_ops.json");
   if (auto ok = importers::Import(ops_source, options.import, run.ops); !ok)
     return Fail(ok.error());
-  RunContext context;
-  context.ops_files = {"a BERT training run"};
-  context.power_file = "demo_power.csv";
-  context.label = "synthetic";
-  auto report = MakeReport(run, options, std::move(context));
-  if (!report) return Fail(report.error());
+  run.context.ops_files = {"a BERT training run"};
+  run.context.label = "synthetic";
+  auto accounted = AccountRun(std::move(run), options);
+  if (!accounted) return Fail(accounted.error());
+  const AccountReport report = MakeReport(*accounted, options);
 
   views::ViewOptions view;
   view.width = TerminalWidth(true);
   view.color = WantColor("auto", true);
   auto screen = OutputFile::Open("-");
   if (!screen) return Fail(screen.error());
-  if (auto ok = screen->Commit(views::Write(*report, views::Format::kTable, view)); !ok) {
+  if (auto ok = screen->Commit(views::Write(report, views::Format::kTable, view)); !ok) {
     return Fail(ok.error());
   }
-  if (auto ok = output->Commit(views::Write(*report, views::Format::kHtml, view)); !ok) {
+  if (auto ok = output->Commit(views::Write(report, views::Format::kHtml, view)); !ok) {
     return Fail(ok.error());
   }
   fmt::print(

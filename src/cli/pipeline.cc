@@ -3,13 +3,15 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/progress.h"
-#include "tree/tree.h"
 #include "version.h"
 
 namespace beryl::cli {
@@ -50,12 +52,113 @@ std::string_view PolicyText(account::Policy policy) {
   return "auto";
 }
 
+bool HasMachine(const PowerTrace& power, const std::string& machine) {
+  return !machine.empty() && std::any_of(power.channels.begin(), power.channels.end(),
+                                         [&](const PowerChannel& channel) {
+                                           return MachineOf(channel.name) == machine;
+                                         });
+}
+
+// "rank0" of "runs/rank0.pt.trace.json.gz".
+std::string StemOf(const std::string& file) {
+  std::string stem = std::filesystem::path(file).filename().string();
+  return stem.substr(0, stem.find('.', 1));
+}
+
+// What a profiler's log directory holds, one file a host: `DIR`, `DIR/plugins/profile/<run>` or
+// `DIR/<run>`; of several runs the newest by name, as their names are dates.
+Result<std::vector<std::string>> FilesOf(const std::string& directory) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  fs::path at = directory;
+  if (fs::is_directory(at / "plugins" / "profile", error)) at = at / "plugins" / "profile";
+  for (int level = 0; level < 2; ++level) {
+    for (const char* ending : {".xplane.pb", ".trace.json.gz", ".trace.json"}) {
+      std::vector<std::string> files;
+      for (const fs::directory_entry& entry : fs::directory_iterator(at, error)) {
+        if (entry.path().filename().string().ends_with(ending)) files.push_back(entry.path());
+      }
+      std::sort(files.begin(), files.end());
+      if (!files.empty()) return files;
+    }
+    fs::path newest;
+    for (const fs::directory_entry& entry : fs::directory_iterator(at, error)) {
+      if (entry.is_directory(error) && entry.path() > newest) newest = entry.path();
+    }
+    if (newest.empty()) break;
+    at = newest;
+  }
+  return InvalidError(fmt::format(
+      "{}: a directory without traces: expected *.xplane.pb or *.trace.json.gz in it or in "
+      "plugins/profile/<run> below it",
+      directory));
+}
+
+// As many power files as traces that all read the same devices: each trace has its own, and is a
+// rank on a machine of its own.
+Result<bool> PairFiles(const PipelineOptions& options, std::vector<RankFiles>& ranks) {
+  const std::vector<std::string> ops = ranks.front().ops;
+  const std::vector<std::string> power = ranks.front().power;
+  if (ranks.size() > 1 || power.size() < 2 || ops.size() != power.size()) return true;
+  std::set<std::string> devices;
+  bool repeated = false;
+  for (const std::string& file : power) {
+    auto source = ByteSource::Open(file);
+    if (!source) return source.error();
+    auto trace = sources::ReadPowerFile(*source, options.power);
+    if (!trace) return trace.error();
+    for (const PowerChannel& channel : trace->channels) {
+      repeated = !devices.insert(channel.name).second || repeated;
+    }
+  }
+  if (!repeated) return true;
+  ranks.clear();
+  std::set<std::string> names;
+  for (const std::string& file : ops) names.insert(StemOf(file));
+  for (size_t i = 0; i < ops.size(); ++i) {
+    const std::string name = names.size() == ops.size() ? StemOf(ops[i]) : std::to_string(i);
+    ranks.push_back({name, {ops[i]}, {power[i]}, {}});
+  }
+  return true;
+}
+
+// Directories become their files, each the trace of a host; files that each have power of their own
+// become ranks.
+Result<std::vector<RankFiles>> ResolveRanks(std::vector<RankFiles> ranks,
+                                            const PipelineOptions& options) {
+  if (auto ok = PairFiles(options, ranks); !ok) return ok.error();
+  std::vector<RankFiles> resolved;
+  for (RankFiles& rank : ranks) {
+    std::vector<std::string> plain;
+    for (const std::string& file : rank.ops) {
+      if (!std::filesystem::is_directory(file)) {
+        plain.push_back(file);
+        continue;
+      }
+      auto files = FilesOf(file);
+      if (!files) return files.error();
+      if (files->size() == 1 || !rank.rank.empty()) {
+        plain.insert(plain.end(), files->begin(), files->end());
+        continue;
+      }
+      for (const std::string& host : *files) {
+        resolved.push_back({StemOf(host), {host}, {}, std::exchange(rank.power, {})});
+      }
+    }
+    rank.ops = std::move(plain);
+    if (!rank.ops.empty()) resolved.push_back(std::move(rank));
+  }
+  return resolved;
+}
+
 }  // namespace
 
-Result<bool> AddPower(ByteSource& source, const PipelineOptions& options, RunInput& run) {
+Result<bool> AddPower(ByteSource& source, const PipelineOptions& options,
+                      const std::string& machine, RunInput& run) {
   auto power = sources::ReadPowerFile(source, options.power);
   if (!power) return power.error();
   for (PowerChannel& channel : power->channels) {
+    if (!machine.empty()) channel.name = machine + "/" + channel.name;
     for (const PowerChannel& known : run.power.channels) {
       if (known.name == channel.name) {
         return MisuseError(
@@ -71,58 +174,94 @@ Result<bool> AddPower(ByteSource& source, const PipelineOptions& options, RunInp
   }
   std::string& files = run.power.report.file;
   files += (files.empty() ? "" : " and ") + source.name();
+  run.context.power_file += (run.context.power_file.empty() ? "" : ", ") + source.name();
   return true;
 }
 
-Result<RunInput> ReadRun(const std::vector<std::string>& ops_files,
-                         const std::vector<std::string>& power_files,
-                         const PipelineOptions& options) {
+Result<RunInput> ReadRun(const std::vector<RankFiles>& given, const PipelineOptions& options) {
+  auto ranks = ResolveRanks(given, options);
+  if (!ranks) return ranks.error();
   RunInput run;
-  for (const std::string& file : power_files) {
-    auto source = ByteSource::Open(file);
-    if (!source) return source.error();
-    if (auto ok = AddPower(*source, options, run); !ok) return ok.error();
+  const auto machines = std::count_if(ranks->begin(), ranks->end(),
+                                      [](const RankFiles& rank) { return !rank.power.empty(); });
+  const bool shared = std::any_of(ranks->begin(), ranks->end(),
+                                  [](const RankFiles& rank) { return !rank.shared_power.empty(); });
+  auto machine_of = [&](const RankFiles& rank) {
+    if (rank.power.empty()) return HasMachine(run.power, rank.rank) ? rank.rank : std::string();
+    return machines > 1 || shared ? rank.rank : std::string();
+  };
+  auto read_power = [&](const std::vector<std::string>& files, const std::string& machine) {
+    for (const std::string& file : files) {
+      auto source = ByteSource::Open(file);
+      if (!source) return Result<bool>(source.error());
+      if (auto ok = AddPower(*source, options, machine, run); !ok) return ok;
+    }
+    return Result<bool>(true);
+  };
+  for (const RankFiles& rank : *ranks) {
+    if (auto ok = read_power(rank.shared_power, ""); !ok) return ok.error();
+    if (auto ok = read_power(rank.power, machine_of(rank)); !ok) return ok.error();
   }
-  for (const std::string& file : ops_files) {
-    auto source = ByteSource::Open(file);
-    if (!source) return source.error();
-    Progress progress("reading " + file, source->file_size(), ::isatty(STDERR_FILENO) == 1);
+  for (const RankFiles& rank : *ranks) {
+    run.ops.machine = machine_of(rank);
     importers::ImportOptions reading = options.import;
-    reading.progress = [&](uint64_t bytes) { progress.Update(bytes); };
-    if (auto ok = importers::Import(*source, reading, run.ops); !ok) return ok.error();
+    reading.rank = rank.rank;
+    for (const std::string& file : rank.ops) {
+      auto source = ByteSource::Open(file);
+      if (!source) return source.error();
+      Progress progress("reading " + file, source->file_size(), ::isatty(STDERR_FILENO) == 1);
+      reading.progress = [&](uint64_t bytes) { progress.Update(bytes); };
+      if (auto ok = importers::Import(*source, reading, run.ops); !ok) return ok.error();
+      run.context.ops_files.push_back(file);
+    }
   }
+  run.ops.machine.clear();
   return run;
 }
 
-Result<AccountReport> MakeReport(const RunInput& run, const PipelineOptions& options,
-                                 RunContext context) {
-  auto footprint = account::Account(run.power, run.ops, options.account);
-  if (!footprint) return footprint.error();
-  const tree::TraceTree built = tree::Build(run.ops);
-  const tree::TraceTree folded = tree::Fold(built);
+Result<RunInput> ReadRunFiles(const std::vector<std::string>& files,
+                              const PipelineOptions& options) {
+  (void)options;
+  return InvalidError(fmt::format("{}: not a run file", files.front()));
+}
 
-  AccountReport report;
-  report.tree = {built.tree, tree::Columns(run.ops, *footprint, built)};
-  report.folded = {folded.tree, tree::Columns(run.ops, *footprint, folded)};
-  report.operations = tree::Operations(run.ops, *footprint);
-  report.summary = tree::Summarize(run.ops, *footprint, folded);
-  report.clock_offset = footprint->clock_offset;
-  report.clock_reason = footprint->clock_reason;
-  report.channels = std::move(footprint->channels);
-  report.notes = std::move(footprint->notes);
-  report.imports = run.ops.reports;
-  report.steps = run.ops.steps.size();
-  report.notes.insert(report.notes.end(), run.power_notes.begin(), run.power_notes.end());
-  if (options.timeline) {
-    report.timeline = account::MakeTimeline(run.power, run.ops, options.account,
-                                            report.clock_offset, kTimelineSlices);
-  }
+Result<AccountedRun> AccountRun(RunInput input, const PipelineOptions& options) {
+  AccountedRun run;
+  run.input = std::move(input);
+  auto footprint = account::Account(run.input.power, run.input.ops, options.account);
+  if (!footprint) return footprint.error();
+  run.footprint = std::move(*footprint);
+  run.built = tree::Build(run.input.ops);
+  run.folded = tree::Fold(run.built);
+  RunContext& context = run.input.context;
   context.tool = fmt::format("beryl {}", kVersion);
   context.build_type = kBuildType;
   context.machine = Machine();
   context.policy = PolicyText(options.account.policy);
-  context.energy_source = EnergySource(run.power, context.label);
-  report.context = std::move(context);
+  context.energy_source = EnergySource(run.input.power, context.label);
+  return run;
+}
+
+AccountReport MakeReport(const AccountedRun& run, const PipelineOptions& options) {
+  const OpTrace& ops = run.input.ops;
+  AccountReport report;
+  report.tree = {run.built.tree, tree::Columns(ops, run.footprint, run.built)};
+  report.folded = {run.folded.tree, tree::Columns(ops, run.footprint, run.folded)};
+  report.operations = tree::Operations(ops, run.footprint);
+  report.summary = tree::Summarize(ops, run.footprint, run.folded);
+  report.clock_offset = run.footprint.clock_offset;
+  report.clock_reason = run.footprint.clock_reason;
+  report.channels = run.footprint.channels;
+  report.notes = run.footprint.notes;
+  report.imports = ops.reports;
+  report.steps = ops.steps.size();
+  report.notes.insert(report.notes.end(), run.input.power_notes.begin(),
+                      run.input.power_notes.end());
+  if (options.timeline) {
+    report.timeline = account::MakeTimeline(run.input.power, ops, options.account,
+                                            report.clock_offset, kTimelineSlices);
+  }
+  report.context = run.input.context;
   return report;
 }
 

@@ -9,14 +9,24 @@
 #include "base/result.h"
 #include "importers/importers.h"
 #include "sources/sources.h"
+#include "tree/tree.h"
 #include "types/account_report.h"
 #include "types/op_trace.h"
 
 namespace beryl::cli {
 
+// The files of one rank, or of a run that has none.
+struct RankFiles {
+  std::string rank;
+  std::vector<std::string> ops;
+  std::vector<std::string> power;         // of the machine that this rank alone runs on
+  std::vector<std::string> shared_power;  // of the machine that ranks without `power` share
+};
+
 struct RunInput {
   OpTrace ops;
   PowerTrace power;
+  RunContext context;                    // where it came from
   std::vector<std::string> power_notes;  // what was wrong with the power files
 };
 
@@ -27,16 +37,27 @@ struct PipelineOptions {
   bool timeline = false;  // wanted for pictures only
 };
 
-// Adds the channels of a power file to a run.
-Result<bool> AddPower(ByteSource& source, const PipelineOptions& options, RunInput& run);
+// Adds the channels of a power file to a run. `machine`: whose they are, where there are several.
+Result<bool> AddPower(ByteSource& source, const PipelineOptions& options,
+                      const std::string& machine, RunInput& run);
 
-// Reads the operation traces and the power traces.
-Result<RunInput> ReadRun(const std::vector<std::string>& ops_files,
-                         const std::vector<std::string>& power_files,
-                         const PipelineOptions& options);
+// Reads operation traces and power traces. Ranks with power of their own are machines of their own.
+Result<RunInput> ReadRun(const std::vector<RankFiles>& ranks, const PipelineOptions& options);
 
-// Accounts a run and gathers everything a view may show of it.
-Result<AccountReport> MakeReport(const RunInput& run, const PipelineOptions& options,
-                                 RunContext context);
+// Reads run files: one run, or the ranks of one.
+Result<RunInput> ReadRunFiles(const std::vector<std::string>& files,
+                              const PipelineOptions& options);
+
+// A run with everything that was worked out of it.
+struct AccountedRun {
+  RunInput input;
+  Footprint footprint;
+  tree::TraceTree built;
+  tree::TraceTree folded;
+};
+Result<AccountedRun> AccountRun(RunInput input, const PipelineOptions& options);
+
+// Gathers everything a view may show of a run.
+AccountReport MakeReport(const AccountedRun& run, const PipelineOptions& options);
 
 }  // namespace beryl::cli

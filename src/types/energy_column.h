@@ -36,8 +36,9 @@ struct OperationRow {
   // Energy a step, over the steps of the run; nothing where there are fewer than two.
   std::optional<double> mean_step_j;
   std::optional<double> deviation_step_j;
-  std::vector<std::string> shapes;  // of the inputs; the first few that occur
-  uint32_t layers = 1;              // in a summary: how many layers were added up
+  std::optional<double> deviation_step_w;  // of the power in each step it ran in
+  std::vector<std::string> shapes;         // of the inputs; the first few that occur
+  uint32_t layers = 1;                     // in a summary: how many layers were added up
 };
 
 // Sorted by energy, the largest first.

@@ -22,6 +22,12 @@ struct Timeline {
   Nanos duration;
   std::vector<Channel> channels;
   std::vector<RunStep> steps;  // on the power trace's clock
+  // What ran, by layer: shares of the operation time in each slice, 0 to 1. Empty: not asked for.
+  struct Layer {
+    std::string name;
+    std::vector<double> activity;
+  };
+  std::vector<Layer> layers;
   // By phase and slice: how much of the operation time in the slice was of that phase, 0 to 1.
   std::array<std::vector<double>, kPhaseCount> activity;
 };

@@ -1,0 +1,62 @@
+// The arguments of every command that takes runs: a run file, or traces and power, and how to
+// account them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/pipeline.h"
+
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own
+class App;
+}
+
+namespace beryl::cli {
+
+struct RunArguments {
+  std::vector<std::string> runs;  // run files
+  std::vector<std::string> ops;
+  std::vector<std::string> power;
+  // With --rank: the files that follow each of them. Those before the first are in `ops`, `power`.
+  std::vector<RankFiles> ranks;
+  std::string policy = "auto";
+  std::string clock_offset_us;
+  std::string align;
+  std::vector<std::string> anchors;
+  std::vector<std::string> idle_power;
+  std::vector<std::string> feeds;
+  std::string ops_format = "auto";
+  double wrap_uj = 0;
+  int threads = 0;
+};
+
+// Where a result goes and in what form.
+struct OutputArguments {
+  std::string format = "table";
+  std::string output = "-";
+  std::string color = "auto";
+
+  bool to_stdout() const { return output == "-"; }
+};
+
+// RUN, --ops, --power, --rank.
+void AddInputOptions(CLI::App& command, RunArguments& arguments);
+// How energy is shared out: --policy, the clock, --idle-power, --feed; and --threads.
+void AddAccountOptions(CLI::App& command, RunArguments& arguments);
+// --format (one of `formats`), -o, --color.
+void AddOutputOptions(CLI::App& command, OutputArguments& arguments,
+                      const std::vector<std::string>& formats);
+
+Result<PipelineOptions> ReadOptions(const RunArguments& arguments);
+
+// That there is something to read, nothing is given twice, and that no input is overwritten.
+Result<bool> CheckFiles(const RunArguments& arguments, const std::string& output);
+
+// The one run that the arguments name, accounted.
+Result<AccountedRun> AccountRunOf(const RunArguments& arguments, const PipelineOptions& options);
+// Each RUN a run of its own, accounted; for commands that set runs side by side.
+Result<std::vector<AccountedRun>> AccountEach(const RunArguments& arguments,
+                                              const PipelineOptions& options);
+
+}  // namespace beryl::cli
