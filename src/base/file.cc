@@ -35,6 +35,16 @@ Result<size_t> ReadFully(int fd, char* buffer, size_t size, const std::string& n
   return done;
 }
 
+Result<bool> WriteFully(int fd, std::string_view bytes, const std::string& name) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return IoError(fmt::format("{}: cannot write: {}", name, Reason()));
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return true;
+}
+
 }  // namespace
 
 struct ByteSource::State {
@@ -260,18 +270,47 @@ Result<OutputFile> OutputFile::Open(const std::string& given) {
 }
 
 Result<bool> OutputFile::Commit(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd_, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return IoError(fmt::format("{}: cannot write: {}", path_, Reason()));
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
+  if (auto ok = WriteFully(fd_, bytes, path_); !ok) return ok;
   if (temporary_.empty()) return true;
   if (::close(std::exchange(fd_, -1)) != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
     return IoError(fmt::format("{}: cannot write: {}", path_, Reason()));
   }
   temporary_.clear();
   return true;
+}
+
+Result<GrowingFile> GrowingFile::Open(const std::string& path) {
+  if (path == "-") return GrowingFile("standard output", STDOUT_FILENO);
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (fd < 0) return IoError(fmt::format("'{}': cannot write: {}", path, Reason()));
+  return GrowingFile(path, fd);
+}
+
+GrowingFile::GrowingFile(GrowingFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      fd_(std::exchange(other.fd_, -1)),
+      size_(std::exchange(other.size_, 0)) {}
+
+GrowingFile& GrowingFile::operator=(GrowingFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(fd_, other.fd_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+GrowingFile::~GrowingFile() {
+  if (fd_ > STDERR_FILENO) ::close(fd_);
+}
+
+Result<bool> GrowingFile::Append(std::string_view bytes) {
+  // A device or a pipe has no length to cut; that is no failure.
+  if (size_ == 0 && fd_ > STDERR_FILENO && ::ftruncate(fd_, 0) != 0) errno = 0;
+  size_ += bytes.size();
+  return WriteFully(fd_, bytes, path_);
+}
+
+void GrowingFile::Overwrite(uint64_t position, std::string_view bytes) {
+  if (::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(position)) < 0) errno = 0;
 }
 
 }  // namespace beryl

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
 
@@ -65,6 +66,27 @@ class OutputFile {
   std::string path_;
   std::string temporary_;
   int fd_ = -1;
+};
+
+// A file that grows: what was appended is there for others to read at once, and stays if the
+// program is killed. What was in the file before goes with the first bytes. `-` is standard output.
+class GrowingFile {
+ public:
+  static Result<GrowingFile> Open(const std::string& path);
+  GrowingFile(GrowingFile&&) noexcept;
+  GrowingFile& operator=(GrowingFile&&) noexcept;
+  ~GrowingFile();
+
+  Result<bool> Append(std::string_view bytes);
+  // Writes over bytes at `position`, where that is possible; not so in a pipe.
+  void Overwrite(uint64_t position, std::string_view bytes);
+  uint64_t size() const { return size_; }
+
+ private:
+  GrowingFile(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  std::string path_;
+  int fd_ = -1;
+  uint64_t size_ = 0;
 };
 
 }  // namespace beryl

@@ -154,6 +154,7 @@ std::optional<NumberedName> SplitNumber(std::string_view name) {
 std::string FormatJoules(double joules) { return WithPrefix(joules, "J"); }
 std::string FormatWatts(double watts) { return WithPrefix(watts, "W"); }
 std::string FormatSeconds(double seconds) { return WithPrefix(seconds, "s"); }
+std::string FormatBytes(uint64_t bytes) { return WithPrefix(static_cast<double>(bytes), "B"); }
 
 std::string FormatPercent(double share) {
   if (!std::isfinite(share)) return "?";

@@ -34,6 +34,7 @@ std::optional<NumberedName> SplitNumber(std::string_view name);
 std::string FormatJoules(double joules);
 std::string FormatWatts(double watts);
 std::string FormatSeconds(double seconds);
+std::string FormatBytes(uint64_t bytes);
 std::string FormatPercent(double share);
 // 1234567 as "1,234,567".
 std::string FormatCount(uint64_t count);

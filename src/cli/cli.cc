@@ -82,6 +82,7 @@ int Run(int argc, char** argv) {
   app.get_formatter()->column_width(34);
   int exit_code = kSuccess;
   AddAccountCommand(app, exit_code);
+  AddImportCommand(app, exit_code);
   AddDemoCommand(app, exit_code);
   AddCompletionCommand(app, exit_code);
   try {

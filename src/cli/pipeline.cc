@@ -169,8 +169,8 @@ Result<bool> AddPower(ByteSource& source, const PipelineOptions& options,
     run.power.channels.push_back(std::move(channel));
   }
   for (const Finding& finding : power->report.findings) {
-    run.power_notes.push_back(fmt::format("{}: {} reading(s): {} (first at byte {})", source.name(),
-                                          finding.count, finding.reason, finding.first_offset));
+    run.notes.push_back(fmt::format("{}: {} reading(s): {} (first at byte {})", source.name(),
+                                    finding.count, finding.reason, finding.first_offset));
   }
   std::string& files = run.power.report.file;
   files += (files.empty() ? "" : " and ") + source.name();
@@ -221,8 +221,22 @@ Result<RunInput> ReadRun(const std::vector<RankFiles>& given, const PipelineOpti
 
 Result<RunInput> ReadRunFiles(const std::vector<std::string>& files,
                               const PipelineOptions& options) {
-  (void)options;
-  return InvalidError(fmt::format("{}: not a run file", files.front()));
+  RunInput run;
+  std::set<std::string> stems;
+  for (const std::string& file : files) stems.insert(StemOf(file));
+  for (size_t i = 0; i < files.size(); ++i) {
+    auto source = ByteSource::Open(files[i]);
+    if (!source) return source.error();
+    store::LoadOptions loading;
+    loading.threads = options.import.threads;
+    if (files.size() > 1) {
+      loading.rank = stems.size() == files.size() ? StemOf(files[i]) : std::to_string(i);
+      loading.machine = loading.rank;
+    }
+    if (auto ok = store::Load(*source, loading, run); !ok) return ok.error();
+    run.context.run_files.push_back(files[i]);
+  }
+  return run;
 }
 
 Result<AccountedRun> AccountRun(RunInput input, const PipelineOptions& options) {
@@ -255,8 +269,7 @@ AccountReport MakeReport(const AccountedRun& run, const PipelineOptions& options
   report.notes = run.footprint.notes;
   report.imports = ops.reports;
   report.steps = ops.steps.size();
-  report.notes.insert(report.notes.end(), run.input.power_notes.begin(),
-                      run.input.power_notes.end());
+  report.notes.insert(report.notes.end(), run.input.notes.begin(), run.input.notes.end());
   if (options.timeline) {
     report.timeline = account::MakeTimeline(run.input.power, ops, options.account,
                                             report.clock_offset, kTimelineSlices);

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "importers/importers.h"
 #include "sources/sources.h"
+#include "store/store.h"
 #include "tree/tree.h"
 #include "types/account_report.h"
 #include "types/op_trace.h"
@@ -23,12 +24,7 @@ struct RankFiles {
   std::vector<std::string> shared_power;  // of the machine that ranks without `power` share
 };
 
-struct RunInput {
-  OpTrace ops;
-  PowerTrace power;
-  RunContext context;                    // where it came from
-  std::vector<std::string> power_notes;  // what was wrong with the power files
-};
+using RunInput = store::StoredRun;
 
 struct PipelineOptions {
   importers::ImportOptions import;

@@ -154,6 +154,17 @@ void AddInputOptions(CLI::App& command, RunArguments& arguments) {
   command.parse_complete_callback([&command, &arguments] { GroupByRank(command, arguments); });
 }
 
+void AddReadingOptions(CLI::App& command, RunArguments& arguments) {
+  command
+      .add_option("--wrap-uj", arguments.wrap_uj,
+                  "Where energy counters go back to zero, in microjoules")
+      ->type_name("X")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--threads", arguments.threads, "Threads to read with; default: all CPUs")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+}
+
 void AddAccountOptions(CLI::App& command, RunArguments& arguments) {
   command
       .add_option("--policy", arguments.policy,
@@ -196,14 +207,7 @@ void AddAccountOptions(CLI::App& command, RunArguments& arguments) {
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all();
-  command
-      .add_option("--wrap-uj", arguments.wrap_uj,
-                  "Where energy counters go back to zero, in microjoules")
-      ->type_name("X")
-      ->check(CLI::PositiveNumber);
-  command.add_option("--threads", arguments.threads, "Threads to read with; default: all CPUs")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024));
+  AddReadingOptions(command, arguments);
 }
 
 void AddOutputOptions(CLI::App& command, OutputArguments& arguments,
@@ -288,15 +292,15 @@ Result<bool> CheckFiles(const RunArguments& arguments, const std::string& output
   return true;
 }
 
-Result<AccountedRun> AccountRunOf(const RunArguments& arguments, const PipelineOptions& options) {
-  if (!arguments.runs.empty()) {
-    auto run = ReadRunFiles(arguments.runs, options);
-    if (!run) return run.error();
-    return AccountRun(std::move(*run), options);
-  }
+Result<RunInput> ReadRunOf(const RunArguments& arguments, const PipelineOptions& options) {
+  if (!arguments.runs.empty()) return ReadRunFiles(arguments.runs, options);
   auto ranks = Ranks(arguments);
   if (!ranks) return ranks.error();
-  auto run = ReadRun(*ranks, options);
+  return ReadRun(*ranks, options);
+}
+
+Result<AccountedRun> AccountRunOf(const RunArguments& arguments, const PipelineOptions& options) {
+  auto run = ReadRunOf(arguments, options);
   if (!run) return run.error();
   return AccountRun(std::move(*run), options);
 }

@@ -42,7 +42,9 @@ struct OutputArguments {
 
 // RUN, --ops, --power, --rank.
 void AddInputOptions(CLI::App& command, RunArguments& arguments);
-// How energy is shared out: --policy, the clock, --idle-power, --feed; and --threads.
+// How to read them: --wrap-uj, --threads.
+void AddReadingOptions(CLI::App& command, RunArguments& arguments);
+// That, and how energy is shared out: --policy, the clock, --idle-power, --feed.
 void AddAccountOptions(CLI::App& command, RunArguments& arguments);
 // --format (one of `formats`), -o, --color.
 void AddOutputOptions(CLI::App& command, OutputArguments& arguments,
@@ -53,7 +55,8 @@ Result<PipelineOptions> ReadOptions(const RunArguments& arguments);
 // That there is something to read, nothing is given twice, and that no input is overwritten.
 Result<bool> CheckFiles(const RunArguments& arguments, const std::string& output);
 
-// The one run that the arguments name, accounted.
+// The one run that the arguments name, as read, and accounted.
+Result<RunInput> ReadRunOf(const RunArguments& arguments, const PipelineOptions& options);
 Result<AccountedRun> AccountRunOf(const RunArguments& arguments, const PipelineOptions& options);
 // Each RUN a run of its own, accounted; for commands that set runs side by side.
 Result<std::vector<AccountedRun>> AccountEach(const RunArguments& arguments,

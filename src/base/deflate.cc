@@ -1,0 +1,33 @@
+#include "base/deflate.h"
+
+#include <zlib.h>
+
+namespace beryl {
+
+std::string Deflate(std::string_view bytes) {
+  uLongf size = compressBound(static_cast<uLong>(bytes.size()));
+  std::string deflated(size, '\0');
+  // Cannot fail: the bound is zlib's own.
+  compress2(reinterpret_cast<Bytef*>(deflated.data()), &size,
+            reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uLong>(bytes.size()),
+            Z_DEFAULT_COMPRESSION);
+  deflated.resize(size);
+  return deflated;
+}
+
+Result<std::string> Inflate(std::string_view deflated, size_t size) {
+  std::string bytes(size, '\0');
+  uLongf got = size;
+  const int status = uncompress(reinterpret_cast<Bytef*>(bytes.data()), &got,
+                                reinterpret_cast<const Bytef*>(deflated.data()),
+                                static_cast<uLong>(deflated.size()));
+  if (status != Z_OK || got != size) return InvalidError("damaged compressed bytes");
+  return bytes;
+}
+
+uint32_t Checksum(std::string_view bytes, uint32_t before) {
+  return static_cast<uint32_t>(
+      crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+}  // namespace beryl

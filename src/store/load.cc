@@ -1,0 +1,373 @@
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <future>
+
+#include <fmt/format.h>
+
+#include "store/blocks.h"
+#include "store/encoding.h"
+#include "store/ops_block.h"
+#include "store/store.h"
+
+namespace beryl::store {
+namespace {
+
+constexpr size_t kMostNames = 60'000;  // devices and ranks are numbered in 16 bits
+
+bool IsTime(int64_t time) { return time >= -kFarthestTime && time <= kFarthestTime; }
+
+// An operations block on its way through a worker.
+struct DecodedOps {
+  bool good = false;
+  uint64_t offset = 0;
+  std::vector<Op> ops;
+};
+
+class Loader {
+ public:
+  Loader(ByteSource& source, const LoadOptions& options, StoredRun& run)
+      : source_(source),
+        options_(options),
+        run_(run),
+        blocks_(source),
+        own_steps_from_(run.ops.steps.size()) {
+    numbers_.first_kind = static_cast<uint32_t>(run.ops.kinds.size());
+    for (const Op& op : run.ops.ops) {
+      if (op.lane != kNoLane) numbers_.first_lane = std::max(numbers_.first_lane, op.lane + 1);
+    }
+  }
+
+  Result<bool> Run() {
+    run_.ops.machine = options_.machine;
+    auto operations = blocks_.Start();
+    if (!operations) return operations.error();
+    // A hint, and believed only as far as the file's length bears it out.
+    run_.ops.ops.reserve(run_.ops.ops.size() +
+                         std::min<uint64_t>(*operations, source_.file_size()));
+    bool ended = false;
+    while (damage_.empty() && !ended) {
+      auto block = blocks_.Next();
+      if (!block) return block.error();
+      if (!*block) break;
+      ended = (*block)->type == BlockType::kEnd;
+      Take(std::move(**block));
+    }
+    while (!decoding_.empty() && damage_.empty()) CollectOps();
+    if (damage_.empty() && !ended) Damage(blocks_.damage(), blocks_.offset());
+    Finish();
+    return true;
+  }
+
+ private:
+  void Damage(std::string what, uint64_t offset) {
+    damage_ = std::move(what);
+    damaged_at_ = offset;
+  }
+
+  void Take(Block block) {
+    if (block.type == BlockType::kOps) {
+      DecodeInBackground(std::move(block));
+      return;
+    }
+    const uint64_t offset = block.offset;
+    const BlockType type = block.type;
+    auto bytes = BytesOf(block);
+    if (!bytes) {
+      Damage("the run file is damaged: a block's checksum is wrong", offset);
+      return;
+    }
+    Decoder decoder(*bytes);
+    bool good = true;
+    switch (type) {
+      case BlockType::kContext:
+        good = TakeContext(decoder);
+        break;
+      case BlockType::kStrings:
+        good = TakeStrings(decoder);
+        break;
+      case BlockType::kPaths:
+        good = TakePaths(decoder);
+        break;
+      case BlockType::kNames:
+        good = TakeNames(decoder);
+        break;
+      case BlockType::kKinds:
+        good = TakeKinds(decoder);
+        break;
+      case BlockType::kDataflow:
+        good = TakeDataflow(decoder);
+        break;
+      case BlockType::kPower:
+        good = TakePower(decoder);
+        break;
+      case BlockType::kReport:
+        good = TakeReport(decoder);
+        break;
+      case BlockType::kOps:
+      case BlockType::kEnd:
+        break;  // the one is above; the other says nothing
+    }
+    if (!good || decoder.failed()) {
+      Damage("the run file is damaged: a block does not hold what it should", offset);
+    }
+  }
+
+  // Reading the file goes on while others decode; what they made is taken in order.
+  void DecodeInBackground(Block block) {
+    auto decode = [numbers = numbers_, block = std::move(block)]() mutable {
+      DecodedOps decoded;
+      decoded.offset = block.offset;
+      const auto bytes = BytesOf(block);
+      decoded.good = bytes && DecodeOps(*bytes, numbers, decoded.ops);
+      return decoded;
+    };
+    const auto how =
+        options_.threads > 1 ? std::launch::async | std::launch::deferred : std::launch::deferred;
+    decoding_.push_back(std::async(how, std::move(decode)));
+    while (decoding_.size() >= static_cast<size_t>(std::max(1, options_.threads)) &&
+           damage_.empty()) {
+      CollectOps();
+    }
+  }
+
+  void CollectOps() {
+    const DecodedOps decoded = decoding_.front().get();
+    decoding_.pop_front();
+    if (!decoded.good) {
+      Damage("the run file is damaged: operations that cannot be read", decoded.offset);
+      return;
+    }
+    run_.ops.ops.insert(run_.ops.ops.end(), decoded.ops.begin(), decoded.ops.end());
+  }
+
+  bool TakeContext(Decoder& decoder) {
+    RunContext& context = run_.context;
+    for (size_t left = decoder.Count(); left > 0; --left) {
+      context.ops_files.emplace_back(decoder.String());
+    }
+    AddFile(context.power_file, decoder.String());
+    context.label = decoder.String();
+    decoder.String();  // the program that wrote it
+    run_.ops.clock = decoder.String();
+    run_.power.clock = decoder.String();
+    AddFile(run_.power.report.file, decoder.String());
+    for (size_t left = decoder.Count(); left > 0; --left) {
+      const int64_t local = decoder.Signed();
+      const int64_t epoch = decoder.Signed();
+      if (!IsTime(local) || !IsTime(epoch)) return false;
+      run_.ops.anchors.push_back({Nanos{local}, Nanos{epoch}});
+    }
+    for (size_t left = decoder.Count(); left > 0; --left) run_.notes.emplace_back(decoder.String());
+    return true;
+  }
+
+  static void AddFile(std::string& files, std::string_view more) {
+    if (!files.empty()) files += ", ";
+    files += more;
+  }
+
+  bool TakeStrings(Decoder& decoder) {
+    for (size_t left = decoder.Count(); left > 0; --left) {
+      strings_.push_back(run_.ops.strings.Intern(decoder.String()));
+    }
+    return true;
+  }
+
+  StringId String(Decoder& decoder) { return strings_[decoder.Below(strings_.size())]; }
+
+  bool TakePaths(Decoder& decoder) {
+    for (size_t left = decoder.Count(); left > 0; --left) {
+      const PathId parent = paths_[decoder.Below(paths_.size())];
+      const StringId name = String(decoder);
+      const StringId type = String(decoder);
+      const auto kind =
+          static_cast<PathKind>(decoder.Below(static_cast<uint64_t>(PathKind::kOutside) + 1));
+      if (decoder.failed()) return false;
+      paths_.push_back(run_.ops.paths.Intern(parent, name, kind, type));
+    }
+    return true;
+  }
+
+  bool TakeNames(Decoder& decoder) {
+    for (size_t left = decoder.Count(); left > 0; --left) {
+      const std::string device(decoder.String());
+      if (run_.ops.devices.size() >= kMostNames) return false;
+      numbers_.devices.push_back(run_.ops.DeviceNumber(device));
+    }
+    for (size_t left = decoder.Count(); left > 0; --left) {
+      std::string rank(decoder.String());
+      if (rank.empty()) rank = options_.rank;
+      if (run_.ops.ranks.size() >= kMostNames) return false;
+      ranks_.push_back(run_.ops.RankNumber(rank));
+    }
+    for (size_t left = decoder.Count(); left > 0; --left) {
+      const std::string name(decoder.String());
+      const int64_t start = decoder.Signed();
+      const uint64_t duration = decoder.Varint();
+      if (decoder.failed() || !IsTime(start) ||
+          duration > static_cast<uint64_t>(kFarthestTime - start)) {
+        return false;
+      }
+      const RunStep step{name, Nanos{start}, Nanos{start + static_cast<int64_t>(duration)}};
+      numbers_.steps.push_back(StepNumber(step));
+    }
+    return true;
+  }
+
+  // Steps of the same name in another file are the same step; those of one file never are.
+  uint32_t StepNumber(const RunStep& step) {
+    std::vector<RunStep>& steps = run_.ops.steps;
+    for (uint32_t i = 0; i < own_steps_from_; ++i) {
+      if (steps[i].name != step.name) continue;
+      steps[i].start = std::min(steps[i].start, step.start);
+      steps[i].end = std::max(steps[i].end, step.end);
+      return i;
+    }
+    steps.push_back(step);
+    return static_cast<uint32_t>(steps.size() - 1);
+  }
+
+  bool TakeKinds(Decoder& decoder) {
+    for (size_t left = decoder.Count(); left > 0; --left) {
+      OpKind kind;
+      kind.path = paths_[decoder.Below(paths_.size())];
+      kind.scope = paths_[decoder.Below(paths_.size())];
+      kind.op = String(decoder);
+      kind.type = String(decoder);
+      kind.shapes = String(decoder);
+      kind.phase = static_cast<Phase>(decoder.Below(kPhaseCount));
+      const uint32_t rank = decoder.Below(ranks_.size());
+      if (decoder.failed()) return false;
+      kind.rank = ranks_[rank];
+      run_.ops.kinds.push_back(kind);
+      ++numbers_.kinds;
+    }
+    return true;
+  }
+
+  bool TakeDataflow(Decoder& decoder) {
+    for (size_t left = decoder.Count(); left > 0; --left) {
+      const uint32_t from = decoder.Below(numbers_.kinds);
+      const uint32_t to = decoder.Below(numbers_.kinds);
+      if (decoder.failed()) return false;
+      run_.ops.dataflow.push_back({numbers_.first_kind + from, numbers_.first_kind + to});
+    }
+    return true;
+  }
+
+  PowerChannel& Channel(const std::string& name, ChannelKind kind) {
+    for (size_t i = 0; i < channels_.size(); ++i) {
+      if (run_.power.channels[channels_[i]].name == name) return run_.power.channels[channels_[i]];
+    }
+    PowerChannel channel;
+    channel.name = name;
+    channel.scope = ScopeOfName(name);
+    channel.kind = kind;
+    channels_.push_back(run_.power.channels.size());
+    return run_.power.channels.emplace_back(std::move(channel));
+  }
+
+  bool TakePower(Decoder& decoder) {
+    std::string name(decoder.String());
+    if (!options_.machine.empty()) name = options_.machine + "/" + name;
+    const auto kind = static_cast<ChannelKind>(
+        decoder.Below(static_cast<uint64_t>(ChannelKind::kEnergyCounter) + 1));
+    const uint64_t wraps = decoder.Varint();
+    const size_t count = decoder.Count();
+    int64_t time = decoder.Signed();
+    if (decoder.failed() || count == 0 || !IsTime(time)) return false;
+    ColumnReader deltas(decoder, count - 1);
+    if (!deltas.ok()) return false;
+    PowerChannel& channel = Channel(name, kind);
+    const size_t before = channel.times.size();
+    if (channel.kind != kind || (before > 0 && channel.times.back().value >= time)) return false;
+    channel.wraps += wraps;
+    for (size_t i = 0; i < count; ++i) {
+      if (i > 0) {
+        const uint64_t delta = deltas.Next();
+        if (delta == 0 || delta > static_cast<uint64_t>(kFarthestTime - time)) return false;
+        time += static_cast<int64_t>(delta);
+      }
+      const auto value = decoder.Fixed<double>();
+      if (decoder.failed() || !std::isfinite(value)) return false;
+      channel.times.push_back(Nanos{time});
+      channel.values.push_back(value);
+    }
+    for (size_t left = decoder.Count(); left > 0; --left) {
+      channel.gaps.push_back(before + decoder.Below(count));
+    }
+    return true;
+  }
+
+  bool TakeReport(Decoder& decoder) {
+    ImportReport report;
+    report.file = decoder.String();
+    report.format = decoder.String();
+    report.rank = decoder.String();
+    if (report.rank.empty()) report.rank = options_.rank;
+    for (uint64_t* number :
+         {&report.events, &report.operations, &report.device_events, &report.with_correlation,
+          &report.tied, &report.inside_modules, &report.outside_modules}) {
+      *number = decoder.Varint();
+    }
+    for (size_t left = decoder.Count(); left > 0; --left) {
+      Finding finding;
+      finding.kind = static_cast<Finding::Kind>(
+          decoder.Below(static_cast<uint64_t>(Finding::Kind::kRepaired) + 1));
+      finding.reason = decoder.String();
+      finding.count = decoder.Varint();
+      finding.first_offset = decoder.Varint();
+      report.findings.push_back(std::move(finding));
+    }
+    if (decoder.failed()) return false;
+    run_.ops.reports.push_back(std::move(report));
+    return true;
+  }
+
+  // What was read before the damage may be of a kind that nothing uses, or a channel without
+  // readings; both have to hold for everyone after us.
+  void Finish() {
+    decoding_.clear();
+    run_.ops.machine.clear();
+    auto empty = [](const PowerChannel& channel) {
+      return channel.times.empty() || channel.values.size() != channel.times.size();
+    };
+    for (PowerChannel& channel : run_.power.channels) {
+      channel.times.resize(std::min(channel.times.size(), channel.values.size()));
+      std::erase_if(channel.gaps, [&](size_t gap) { return gap >= channel.times.size(); });
+    }
+    std::erase_if(run_.power.channels, empty);
+    if (damage_.empty()) return;
+    ImportReport report;
+    report.file = source_.name();
+    report.format = "beryl-run";
+    report.rank = options_.rank;
+    report.Count(Finding::Kind::kDropped, damage_ + "; what stands before is used", damaged_at_);
+    run_.ops.reports.push_back(std::move(report));
+  }
+
+  ByteSource& source_;
+  const LoadOptions& options_;
+  StoredRun& run_;
+  BlockReader blocks_;
+  std::vector<StringId> strings_ = {0};
+  std::vector<PathId> paths_ = {kRootPath};
+  std::vector<uint16_t> ranks_;
+  std::vector<size_t> channels_;  // of run_.power, those of this file
+  OpNumbers numbers_;
+  size_t own_steps_from_;
+  std::deque<std::future<DecodedOps>> decoding_;
+  std::string damage_;
+  uint64_t damaged_at_ = 0;
+};
+
+}  // namespace
+
+bool IsRunFile(std::string_view first_bytes) { return first_bytes.starts_with(kMagic); }
+
+Result<bool> Load(ByteSource& source, const LoadOptions& options, StoredRun& run) {
+  return Loader(source, options, run).Run();
+}
+
+}  // namespace beryl::store
