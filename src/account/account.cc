@@ -1,8 +1,7 @@
 #include "account/account.h"
 
 #include <algorithm>
-#include <system_error>
-#include <thread>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -29,26 +28,62 @@ class Accountant {
       : power_(power), ops_(ops), options_(options) {}
 
   Result<Footprint> Run() {
-    const Span ops_span = SpanOf(ops_);
-    auto clock = FitClock(ops_span, SpanOf(power_), ops_, options_);
-    if (!clock) return clock.error();
-    auto plan = PlanFeeds(power_, ops_, options_);
+    const OpGlance glance = ops_.Glance();
+    if (auto ok = FitClocks(glance); !ok) return ok.error();
+    auto plan = PlanFeeds(power_, ops_, glance, options_);
     if (!plan) return plan.error();
-    clock_ = *clock;
     plan_ = std::move(*plan);
-    footprint_.clock_offset = clock_.Map(ops_span.start) - ops_span.start;
-    footprint_.clock_reason = clock_.reason;
     footprint_.notes = plan_.notes;
     MakeCurves();
     OpenAccounts();
     SweepGroups();
     CloseAccounts();
-    BookUnmetered();
     AddNotes();
     return std::move(footprint_);
   }
 
  private:
+  // Machines have clocks of their own: each one's operations are laid over its own power.
+  Result<bool> FitClocks(const OpGlance& glance) {
+    std::map<std::string, PowerTrace> power_of;
+    for (const PowerChannel& channel : power_.channels) {
+      PowerChannel ends;
+      ends.times = {channel.times.front(), channel.times.back()};
+      power_of[std::string(MachineOf(channel.name))].channels.push_back(std::move(ends));
+    }
+    for (const auto& [machine, power] : power_of) {
+      OpGlance::Device run;
+      for (size_t i = 0; i < glance.devices.size(); ++i) {
+        const OpGlance::Device& device = glance.devices[i];
+        if (power_of.size() == 1 || MachineOf(ops_.devices[i]) == machine) {
+          run.Include(device.start, device.end, device.count);
+        }
+      }
+      auto clock = FitClock(SpanOf(run), SpanOf(power), ops_, options_);
+      if (!clock && power_of.size() > 1) {
+        return Error{clock.error().code, machine + ": " + clock.error().message};
+      }
+      if (!clock) return clock.error();
+      const bool first = clocks_.empty();
+      if (first) footprint_.clock_offset = clock->Map(run.start) - run.start;
+      if (first || footprint_.clock_reason != clock->reason) {
+        footprint_.clock_reason += (first ? "" : "; " + machine + ": ") + clock->reason;
+      }
+      clocks_[machine] = std::move(*clock);
+    }
+    if (clocks_.empty()) {
+      auto clock = FitClock(SpanOf(glance.All()), Span(), ops_, options_);
+      if (!clock) return clock.error();
+      clocks_[""] = std::move(*clock);
+    }
+    return true;
+  }
+
+  const ClockFit& ClockOf(size_t device) const {
+    const auto own = clocks_.find(std::string(MachineOf(ops_.devices[device])));
+    return own == clocks_.end() ? clocks_.begin()->second : own->second;
+  }
+
   void MakeCurves() {
     for (const PowerChannel& channel : power_.channels) {
       curves_.push_back(MakeCurve(channel, options_.policy));
@@ -99,35 +134,41 @@ class Accountant {
       if (same == groups_.end()) same = groups_.insert(groups_.end(), Group{devices, {}, {}});
       same->channels.push_back(i);
     }
-    std::vector<std::thread> others;
-    for (Group& group : groups_) {
-      auto sweep = [this, &group] { SweepGroup(group); };
-      // The last one runs here; so do all with one thread, or when the system gives no more
-      // threads.
-      bool started = false;
-      if (options_.threads > 1 && &group != &groups_.back()) {
-        try {
-          others.emplace_back(sweep);
-          started = true;
-        } catch (const std::system_error&) {
-          started = false;
-        }
+    std::vector<SweepGroup> sweeps;
+    std::vector<bool> fed(ops_.devices.size(), false);
+    for (const Group& group : groups_) {
+      SweepGroup& sweep = sweeps.emplace_back();
+      sweep.devices.assign(ops_.devices.size(), false);
+      for (const uint16_t device : group.devices) sweep.devices[device] = fed[device] = true;
+      // First each channel's curve, then the static parts in the same order.
+      for (const size_t channel : group.channels) sweep.curves.push_back(&curves_[channel]);
+      for (const size_t channel : group.channels) {
+        if (has_static_[channel]) sweep.curves.push_back(&static_curves_[channel]);
       }
-      if (!started) sweep();
+      sweep.clock = &ClockOf(group.devices.front());
     }
-    for (std::thread& other : others) other.join();
-  }
-
-  void SweepGroup(Group& group) const {
-    std::vector<bool> devices(ops_.devices.size(), false);
-    for (const uint16_t device : group.devices) devices[device] = true;
-    // First each channel's curve, then the static parts in the same order.
-    std::vector<const PowerCurve*> curves;
-    for (const size_t channel : group.channels) curves.push_back(&curves_[channel]);
-    for (const size_t channel : group.channels) {
-      if (has_static_[channel]) curves.push_back(&static_curves_[channel]);
+    // Operations on devices that no channel feeds are counted, with their time at work, and no
+    // energy.
+    std::vector<size_t> unmetered;
+    for (size_t device = 0; device < ops_.devices.size(); ++device) {
+      if (fed[device]) continue;
+      unmetered.push_back(device);
+      std::vector<bool> one(ops_.devices.size(), false);
+      one[device] = true;
+      sweeps.push_back({one, {}, &ClockOf(device)});
     }
-    group.result = Sweep(ops_, devices, clock_, curves);
+    SweepResults results = Sweep(ops_, sweeps, options_.threads);
+    for (size_t i = 0; i < groups_.size(); ++i) groups_[i].result = std::move(results.groups[i]);
+    for (size_t i = 0; i < unmetered.size(); ++i) {
+      for (const SweepCell& cell : results.groups[groups_.size() + i].cells) {
+        footprint_.unmetered.push_back(
+            {cell.kind, static_cast<uint16_t>(unmetered[i]), Nanos{cell.at_work_ns}, cell.count});
+      }
+    }
+    if (results.unreadable_blocks > 0) {
+      Note("{} block(s) of operations are damaged and have no part in this result",
+           results.unreadable_blocks);
+    }
   }
 
   void CloseAccounts() {
@@ -179,25 +220,6 @@ class Accountant {
     }
   }
 
-  // Operations on devices that no channel feeds are counted, with their time at work, and no
-  // energy.
-  void BookUnmetered() {
-    std::vector<bool> fed(ops_.devices.size(), false);
-    for (const Group& group : groups_) {
-      for (const uint16_t device : group.devices) fed[device] = true;
-    }
-    for (size_t device = 0; device < ops_.devices.size(); ++device) {
-      if (fed[device]) continue;
-      std::vector<bool> one(ops_.devices.size(), false);
-      one[device] = true;
-      const SweepResult result = Sweep(ops_, one, clock_, {});
-      for (const SweepCell& cell : result.cells) {
-        footprint_.unmetered.push_back(
-            {cell.kind, static_cast<uint16_t>(device), Nanos{cell.at_work_ns}, cell.count});
-      }
-    }
-  }
-
   void AddNotes() {
     for (size_t i = 0; i < footprint_.channels.size(); ++i) {
       const ChannelAccount& account = footprint_.channels[i];
@@ -243,7 +265,8 @@ class Accountant {
              account.channel);
       }
     }
-    if (ops_.ops.empty()) footprint_.notes.emplace_back("the operation trace has no operations");
+    if (ops_.ops.empty() && !ops_.packed)
+      footprint_.notes.emplace_back("the operation trace has no operations");
     for (const ImportReport& report : ops_.reports) {
       if (report.events == 0 || report.operations > 0) continue;
       Note("{}: none of its {} events is an operation: nothing of it is in this result",
@@ -259,7 +282,7 @@ class Accountant {
   const PowerTrace& power_;
   const OpTrace& ops_;
   const AccountOptions& options_;
-  ClockFit clock_;
+  std::map<std::string, ClockFit> clocks_;  // by machine
   FeedPlan plan_;
   std::vector<PowerCurve> curves_;
   std::vector<PowerCurve> static_curves_;

@@ -66,10 +66,8 @@ void Span::Include(Nanos from, Nanos to) {
   empty = false;
 }
 
-Span SpanOf(const OpTrace& ops) {
-  Span span;
-  for (const Op& op : ops.ops) span.Include(op.start, op.end);
-  return span;
+Span SpanOf(const OpGlance::Device& ops) {
+  return ops.count == 0 ? Span() : Span{ops.start, ops.end, false};
 }
 
 Span SpanOf(const PowerTrace& power) {

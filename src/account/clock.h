@@ -29,7 +29,7 @@ struct Span {
 
   void Include(Nanos from, Nanos to);
 };
-Span SpanOf(const OpTrace& ops);
+Span SpanOf(const OpGlance::Device& ops);
 Span SpanOf(const PowerTrace& power);
 
 // Chooses and fits the mapping the options ask for; fails when the spans do not meet then, with

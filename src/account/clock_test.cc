@@ -15,7 +15,7 @@ constexpr int64_t kEpochNs = 1'700'000'000'000'000'000;
 constexpr int64_t kSecond = 1'000'000'000;
 
 Result<ClockFit> Fit(const OpTrace& ops, const PowerTrace& power, const AccountOptions& options) {
-  return FitClock(SpanOf(ops), SpanOf(power), ops, options);
+  return FitClock(SpanOf(ops.Glance().All()), SpanOf(power), ops, options);
 }
 
 OpTraceMaker OpsFrom(int64_t start_ns, int64_t end_ns) {

@@ -10,12 +10,16 @@ namespace beryl::account {
 namespace {
 
 // "1" of "DRAM:1".
-std::string NumberOf(const std::string& channel) { return channel.substr(channel.find(':') + 1); }
+std::string NumberOf(std::string_view channel) {
+  return std::string(channel.substr(channel.rfind(':') + 1));
+}
 
-// "CPU:0" of "job:worker/task:1/CPU:0".
-std::string_view BareName(std::string_view device) {
-  const size_t slash = device.rfind('/');
-  return slash == std::string_view::npos ? device : device.substr(slash + 1);
+bool IsHost(std::string_view device) { return BareDevice(device).starts_with("CPU:"); }
+
+// A device of the machine that `channel` reads.
+std::string Beside(std::string_view channel, const std::string& device) {
+  const std::string_view machine = MachineOf(channel);
+  return machine.empty() ? device : std::string(machine) + "/" + device;
 }
 
 // The same but for capitals: a slip in a power file.
@@ -31,10 +35,9 @@ bool IsContainer(ChannelScope scope) {
 
 class Planner {
  public:
-  Planner(const PowerTrace& power, const OpTrace& ops, const AccountOptions& options)
-      : power_(power), ops_(ops), options_(options), used_(ops.devices.size(), false) {
-    for (const Op& op : ops.ops) used_[op.device] = true;
-  }
+  Planner(const PowerTrace& power, const OpTrace& ops, const OpGlance& glance,
+          const AccountOptions& options)
+      : power_(power), ops_(ops), options_(options), glance_(glance) {}
 
   Result<FeedPlan> Run() {
     for (const auto& [channel, targets] : options_.feeds) {
@@ -67,9 +70,10 @@ class Planner {
     }
     return -1;
   }
-  int FindScope(ChannelScope scope) const {
+  int FindScope(ChannelScope scope, std::string_view machine) const {
     for (size_t i = 0; i < power_.channels.size(); ++i) {
-      if (power_.channels[i].scope == scope) return static_cast<int>(i);
+      const PowerChannel& channel = power_.channels[i];
+      if (channel.scope == scope && MachineOf(channel.name) == machine) return static_cast<int>(i);
     }
     return -1;
   }
@@ -77,7 +81,7 @@ class Planner {
   std::vector<uint16_t> DevicesWhere(auto&& wanted) const {
     std::vector<uint16_t> devices;
     for (size_t i = 0; i < ops_.devices.size(); ++i) {
-      if (used_[i] && wanted(std::string_view(ops_.devices[i]))) {
+      if (glance_.devices[i].count > 0 && wanted(std::string_view(ops_.devices[i]))) {
         devices.push_back(static_cast<uint16_t>(i));
       }
     }
@@ -91,9 +95,9 @@ class Planner {
   }
 
   int Container(const PowerChannel& channel) const {
-    const int board = FindScope(ChannelScope::kBoard);
-    const int wall = FindScope(ChannelScope::kWall);
-    const int package = Find("CPU:" + NumberOf(channel.name));
+    const int board = FindScope(ChannelScope::kBoard, MachineOf(channel.name));
+    const int wall = FindScope(ChannelScope::kWall, MachineOf(channel.name));
+    const int package = Find(Beside(channel.name, "CPU:" + NumberOf(channel.name)));
     switch (channel.scope) {
       case ChannelScope::kCore:
         if (package >= 0) return package;
@@ -111,9 +115,15 @@ class Planner {
     return -1;
   }
 
-  // Whether the trace names several CPU devices and each of them has a channel of its own.
-  bool CpusMatchOneToOne() const {
-    const auto cpus = DevicesWhere([](std::string_view name) { return name.starts_with("CPU:"); });
+  std::vector<uint16_t> HostDevices(std::string_view machine) const {
+    return DevicesWhere(
+        [&](std::string_view name) { return IsHost(name) && MachineOf(name) == machine; });
+  }
+
+  // Whether the trace names several CPU devices of a machine and each of them has a channel of its
+  // own.
+  bool CpusMatchOneToOne(std::string_view machine) const {
+    const auto cpus = HostDevices(machine);
     return cpus.size() > 1 && std::all_of(cpus.begin(), cpus.end(), [&](uint16_t device) {
              return Find(ops_.devices[device]) >= 0;
            });
@@ -124,7 +134,7 @@ class Planner {
     feed.within = Container(channel);
     feed.container = IsContainer(channel.scope);
     if (const auto given = options_.feeds.find(channel.name); given != options_.feeds.end()) {
-      return GivenFeed(std::move(feed), given->second);
+      return GivenFeed(std::move(feed), given->second, MachineOf(channel.name));
     }
     if (feed.container) {
       feed.words = "no operation: what the channels it contains leave over is the rest of the box";
@@ -138,11 +148,12 @@ class Planner {
     }
     const bool host =
         channel.scope == ChannelScope::kPackage || channel.scope == ChannelScope::kDram;
-    const std::string number = NumberOf(channel.name);
-    if (host && CpusMatchOneToOne() && Find("CPU:" + number) >= 0) {
-      feed.devices = DevicesWhere([&](std::string_view name) { return name == "CPU:" + number; });
+    const std::string_view machine = MachineOf(channel.name);
+    const std::string package = Beside(channel.name, "CPU:" + NumberOf(channel.name));
+    if (host && CpusMatchOneToOne(machine) && Find(package) >= 0) {
+      feed.devices = DevicesWhere([&](std::string_view name) { return name == package; });
     } else if (host) {
-      feed.devices = DevicesWhere([](std::string_view name) { return name.starts_with("CPU:"); });
+      feed.devices = HostDevices(machine);
     } else {
       feed.devices = DevicesWhere([&](std::string_view name) { return name == channel.name; });
     }
@@ -153,11 +164,15 @@ class Planner {
     return feed;
   }
 
-  Result<ChannelFeed> GivenFeed(ChannelFeed feed, const std::vector<std::string>& targets) const {
+  // "all" is everything on the channel's machine.
+  Result<ChannelFeed> GivenFeed(ChannelFeed feed, const std::vector<std::string>& targets,
+                                std::string_view machine) const {
     for (const std::string& target : targets) {
       if (target == "none") continue;
-      const auto devices =
-          DevicesWhere([&](std::string_view name) { return target == "all" || name == target; });
+      const auto devices = DevicesWhere([&](std::string_view name) {
+        return name == target ||
+               (target == "all" && (machine.empty() || MachineOf(name) == machine));
+      });
       if (devices.empty()) {
         return MisuseError(
             fmt::format("--feed: no operation ran on '{}'; the operation trace has {}", target,
@@ -195,7 +210,7 @@ class Planner {
           fmt::format("{} has operations and no power: their energy is unknown", name);
       for (const PowerChannel& channel : power_.channels) {
         if (options_.feeds.contains(channel.name)) continue;
-        if (IsSpelledLike(channel.name, BareName(name)) || IsContainer(channel.scope)) {
+        if (IsSpelledLike(channel.name, BareDevice(name)) || IsContainer(channel.scope)) {
           note +=
               fmt::format(" (--feed {}={} would give them {}'s)", channel.name, name, channel.name);
           break;
@@ -208,14 +223,14 @@ class Planner {
   const PowerTrace& power_;
   const OpTrace& ops_;
   const AccountOptions& options_;
-  std::vector<bool> used_;
+  const OpGlance& glance_;
 };
 
 }  // namespace
 
-Result<FeedPlan> PlanFeeds(const PowerTrace& power, const OpTrace& ops,
+Result<FeedPlan> PlanFeeds(const PowerTrace& power, const OpTrace& ops, const OpGlance& glance,
                            const AccountOptions& options) {
-  return Planner(power, ops, options).Run();
+  return Planner(power, ops, glance, options).Run();
 }
 
 }  // namespace beryl::account

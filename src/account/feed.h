@@ -31,7 +31,8 @@ struct FeedPlan {
   std::vector<std::string> notes;
 };
 
-Result<FeedPlan> PlanFeeds(const PowerTrace& power, const OpTrace& ops,
+// `glance` is that of `ops`.
+Result<FeedPlan> PlanFeeds(const PowerTrace& power, const OpTrace& ops, const OpGlance& glance,
                            const AccountOptions& options);
 
 }  // namespace beryl::account

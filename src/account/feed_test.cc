@@ -26,7 +26,7 @@ class FeedTest : public ::testing::Test {
     }
   }
   FeedPlan Plan() {
-    auto plan = PlanFeeds(power_, ops_, options_);
+    auto plan = PlanFeeds(power_, ops_, static_cast<const OpTrace&>(ops_).Glance(), options_);
     EXPECT_TRUE(plan) << (plan ? "" : plan.error().message);
     return plan ? std::move(*plan) : FeedPlan();
   }
@@ -193,14 +193,14 @@ TEST_F(FeedTest, UnknownNamesAreMisuseAndListWhatThereIs) {
   Operations({"CPU:0", "GPU:0"});
   Channels({"CPU:0", "DRAM:0"});
   options_.feeds["GPU:9"] = {"all"};
-  auto plan = PlanFeeds(power_, ops_, options_);
+  auto plan = PlanFeeds(power_, ops_, static_cast<const OpTrace&>(ops_).Glance(), options_);
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().code, ErrorCode::kMisuse);
   EXPECT_THAT(plan.error().message,
               AllOf(HasSubstr("--feed"), HasSubstr("GPU:9"), HasSubstr("CPU:0, DRAM:0")));
 
   options_.feeds = {{"CPU:0", {"GPU:4"}}};
-  plan = PlanFeeds(power_, ops_, options_);
+  plan = PlanFeeds(power_, ops_, static_cast<const OpTrace&>(ops_).Glance(), options_);
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().code, ErrorCode::kMisuse);
   EXPECT_THAT(plan.error().message,
@@ -208,14 +208,14 @@ TEST_F(FeedTest, UnknownNamesAreMisuseAndListWhatThereIs) {
 
   options_.feeds.clear();
   options_.idle_power["GPU:2"] = Watts{3};
-  plan = PlanFeeds(power_, ops_, options_);
+  plan = PlanFeeds(power_, ops_, static_cast<const OpTrace&>(ops_).Glance(), options_);
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().code, ErrorCode::kMisuse);
   EXPECT_THAT(plan.error().message,
               AllOf(HasSubstr("--idle-power"), HasSubstr("GPU:2"), HasSubstr("CPU:0, DRAM:0")));
 
   options_.idle_power = {{"all", Watts{3}}};
-  EXPECT_TRUE(PlanFeeds(power_, ops_, options_));
+  EXPECT_TRUE(PlanFeeds(power_, ops_, static_cast<const OpTrace&>(ops_).Glance(), options_));
 }
 
 }  // namespace

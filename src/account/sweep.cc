@@ -1,7 +1,12 @@
 #include "account/sweep.h"
 
 #include <algorithm>
+#include <array>
+#include <future>
 #include <limits>
+#include <memory>
+#include <optional>
+#include <span>
 #include <unordered_map>
 
 #include "base/compensated_sum.h"
@@ -16,20 +21,25 @@ constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 // always right.
 class Cells {
  public:
-  explicit Cells(size_t kinds) : last_of_kind_(kinds, kNone) {}
+  explicit Cells(size_t kinds) : last_of_kind_(kinds) {}
 
   uint32_t Find(uint32_t kind, uint32_t step, std::vector<SweepCell>& cells) {
-    uint32_t& last = last_of_kind_[kind];
-    if (last != kNone && cells[last].step == step) return last;
+    Last& last = last_of_kind_[kind];
+    if (last.cell != kNone && last.step == step) return last.cell;
     const auto next = static_cast<uint32_t>(cells.size());
     const auto [place, is_new] =
         cell_of_.try_emplace((static_cast<uint64_t>(kind) << 32) | step, next);
     if (is_new) cells.push_back({kind, step});
-    return last = place->second;
+    last = {place->second, step};
+    return last.cell;
   }
 
  private:
-  std::vector<uint32_t> last_of_kind_;
+  struct Last {
+    uint32_t cell = kNone;
+    uint32_t step = kNoStep;
+  };
+  std::vector<Last> last_of_kind_;
   std::unordered_map<uint64_t, uint32_t> cell_of_;
 };
 
@@ -42,85 +52,145 @@ void AddTime(int64_t& sum, int64_t time, int64_t times = 1) {
   }
 }
 
-// An operation that has started and not ended.
-struct Running {
-  Nanos end;
-  Nanos since;  // when it was last put to work
-  uint32_t cell = 0;
-  uint32_t lane = kNoLane;
-  uint32_t caller = kNone;  // the next outer one of its lane
-  bool at_work = false;
-  bool ended = false;
-};
-
-class Sweeper {
+// When running operations end, the earliest first. Nearly always only a few run at once, and those
+// are kept in order, the earliest at the back; beyond that it is a heap, so that a trace where
+// everything overlaps is not quadratic.
+class EndQueue {
  public:
-  Sweeper(const OpTrace& trace, const std::vector<const PowerCurve*>& curves)
-      : trace_(trace),
-        curve_count_(curves.size()),
-        curves_(curves),
-        cells_(trace.kinds.size()),
-        integral_(curves.size()),
-        known_ns_(curves.size(), 0),
-        idle_(curves.size()),
-        outside_(curves.size()) {
-    result_.uncovered_ns.assign(curves.size(), 0);
+  struct Ending {
+    Nanos end;
+    uint32_t slot = 0;
+    bool operator<(const Ending& other) const { return end > other.end; }  // earliest on top
+  };
+
+  bool empty() const { return endings_.empty(); }
+  const Ending& next() const { return is_heap_ ? endings_.front() : endings_.back(); }
+
+  void Push(Ending ending) {
+    endings_.push_back(ending);
+    if (is_heap_) {
+      std::push_heap(endings_.begin(), endings_.end());
+      return;
+    }
+    size_t at = endings_.size() - 1;
+    for (; at > 0 && endings_[at - 1].end <= ending.end; --at) endings_[at] = endings_[at - 1];
+    endings_[at] = ending;
+    if (endings_.size() > kFew) {
+      std::make_heap(endings_.begin(), endings_.end());
+      is_heap_ = true;
+    }
   }
 
-  SweepResult Run(const std::vector<bool>& devices, const ClockFit& clock) {
-    const std::vector<KeyedIndex> order = Order(devices, clock);
-    StartCursors(order);
-    for (const KeyedIndex& entry : order) {
-      const Nanos start{static_cast<int64_t>(entry.key ^ kSignBit)};
-      EndUntil(start);
-      MoveTo(start);
-      seen_operation_ = true;
-      Start(trace_.ops[entry.index], clock);
-    }
-    EndUntil(Nanos{std::numeric_limits<int64_t>::max()});
-    after_last_operation_ = true;
-    MoveTo(last_);
-    for (size_t c = 0; c < curve_count_; ++c) {
-      result_.idle_j.push_back(idle_[c].value());
-      result_.outside_j.push_back(outside_[c].value());
-    }
-    result_.energy_j.reserve(energy_.size());
-    for (const CompensatedSum& energy : energy_) result_.energy_j.push_back(energy.value());
-    return std::move(result_);
+  void Pop() {
+    if (is_heap_) std::pop_heap(endings_.begin(), endings_.end());
+    endings_.pop_back();
   }
 
  private:
-  // Flips the order of negative times into that of unsigned keys.
-  static constexpr uint64_t kSignBit = uint64_t{1} << 63;
+  static constexpr size_t kFew = 32;
+  std::vector<Ending> endings_;
+  bool is_heap_ = false;
+};
 
-  // Operations that take time, by start; those that start together stay in the order of the trace,
-  // which has callers before what they call.
-  std::vector<KeyedIndex> Order(const std::vector<bool>& devices, const ClockFit& clock) {
-    std::vector<KeyedIndex> order;
-    order.reserve(trace_.ops.size());
-    bool sorted = true;
-    for (uint32_t i = 0; i < trace_.ops.size(); ++i) {
-      const Op& op = trace_.ops[i];
-      if (!devices[op.device]) continue;
-      if (op.end <= op.start) {
-        // It took no time, so no energy; it did run, though.
-        ++result_.cells[Cell(op)].count;
-        continue;
-      }
-      const uint64_t key = static_cast<uint64_t>(clock.Map(op.start).value) ^ kSignBit;
-      sorted = sorted && (order.empty() || order.back().key <= key);
-      order.push_back({key, i});
+// How many curves are swept together: their books then lie side by side, which is where the time
+// goes.
+constexpr size_t kMostCurves = 4;
+
+// Some of a group's curves, whatever their number.
+class AnySweeper {
+ public:
+  virtual ~AnySweeper() = default;
+  // The next operations in order of start.
+  virtual void Feed(std::span<const Op> ops) = 0;
+  virtual void Finish() = 0;
+  virtual void AddTo(SweepResult& result, size_t first, size_t count) const = 0;
+};
+
+template <size_t kCurves>
+class Sweeper : public AnySweeper {
+ public:
+  // Missing curves are empty ones.
+  Sweeper(const OpTrace& trace, const SweepGroup& group, size_t first)
+      : wanted_(group.devices.begin(), group.devices.end()),
+        clock_(*group.clock),
+        cells_(trace.kinds.size()) {
+    static const PowerCurve kEmpty;
+    for (size_t c = first; c < first + kCurves; ++c) {
+      curves_.push_back(c < group.curves.size() ? group.curves[c] : &kEmpty);
     }
-    if (!sorted) SortByKey(order);
-    return order;
   }
 
-  void StartCursors(const std::vector<KeyedIndex>& order) {
-    Span span;
-    if (!order.empty()) {
-      const Nanos first{static_cast<int64_t>(order.front().key ^ kSignBit)};
-      span.Include(first, first);
+  void Feed(std::span<const Op> ops) override {
+    for (const Op& op : ops) {
+      if (wanted_[op.device] == 0) continue;
+      if (op.end <= op.start) {
+        // It took no time, so no energy; it did run, though.
+        ++books_[Cell(op)].count;
+        continue;
+      }
+      const Nanos start = clock_.Map(op.start);
+      if (!seen_operation_) StartCursors(start);
+      EndUntil(start);
+      MoveTo(start);
+      seen_operation_ = true;
+      Start(op, clock_.Map(op.end));
     }
+  }
+
+  void Finish() override {
+    if (!seen_operation_) StartCursors(std::nullopt);
+    EndUntil(Nanos{std::numeric_limits<int64_t>::max()});
+    after_last_operation_ = true;
+    MoveTo(last_);
+  }
+
+  // Adds the books of curves [first, first + kCurves) to a result of `count` curves.
+  void AddTo(SweepResult& result, size_t first, size_t count) const override {
+    if (first == 0) {
+      result.cells = cell_names_;
+      for (size_t i = 0; i < books_.size(); ++i) {
+        result.cells[i].count = books_[i].count;
+        result.cells[i].at_work_ns = books_[i].at_work_ns;
+      }
+      result.energy_j.resize(books_.size() * count);
+      result.busy_ns.resize(books_.size() * count);
+    }
+    for (size_t c = 0; c < std::min(kCurves, count - first); ++c) {
+      for (size_t i = 0; i < books_.size(); ++i) {
+        result.energy_j[i * count + first + c] = books_[i].energy[c].value();
+        result.busy_ns[i * count + first + c] = books_[i].busy_ns[c];
+      }
+      result.idle_j.push_back(idle_[c].value());
+      result.outside_j.push_back(outside_[c].value());
+      result.uncovered_ns.push_back(uncovered_ns_[c]);
+    }
+  }
+
+ private:
+  // An operation that has started and not ended.
+  struct Running {
+    Nanos end;
+    Nanos since;  // when it was last put to work
+    uint32_t cell = 0;
+    uint32_t lane = kNoLane;
+    uint32_t caller = kNone;  // the next outer one of its lane
+    bool at_work = false;
+    bool ended = false;
+    std::array<CompensatedSum, kCurves> since_integral;
+    std::array<int64_t, kCurves> since_known;
+  };
+
+  // What one kind took in one step.
+  struct Book {
+    std::array<CompensatedSum, kCurves> energy;
+    std::array<int64_t, kCurves> busy_ns{};
+    int64_t at_work_ns = 0;
+    uint64_t count = 0;
+  };
+
+  void StartCursors(std::optional<Nanos> first) {
+    Span span;
+    if (first) span.Include(*first, *first);
     for (const PowerCurve* curve : curves_) {
       if (!curve->empty()) span.Include(curve->start(), curve->end());
     }
@@ -130,11 +200,8 @@ class Sweeper {
   }
 
   uint32_t Cell(const Op& op) {
-    const uint32_t cell = cells_.Find(op.kind, op.step, result_.cells);
-    if (energy_.size() < result_.cells.size() * curve_count_) {
-      energy_.resize(result_.cells.size() * curve_count_);
-      result_.busy_ns.resize(result_.cells.size() * curve_count_, 0);
-    }
+    const uint32_t cell = cells_.Find(op.kind, op.step, cell_names_);
+    if (cell == books_.size()) books_.emplace_back();
     return cell;
   }
 
@@ -142,25 +209,31 @@ class Sweeper {
   void MoveTo(Nanos time) {
     if (time <= now_) return;
     const int64_t elapsed = time.value - now_.value;
-    for (size_t c = 0; c < curve_count_; ++c) {
+    now_ = time;
+    for (size_t c = 0; c < kCurves; ++c) {
       const CurveCursor::Slice slice = cursors_[c].Advance(time);
       if (at_work_ > 0) {
         integral_[c].Add(slice.energy_j / static_cast<double>(at_work_));
         known_ns_[c] += slice.known_ns;
-        AddTime(result_.uncovered_ns[c], elapsed - slice.known_ns, at_work_);
+        if (slice.known_ns != elapsed) {
+          AddTime(uncovered_ns_[c], elapsed - slice.known_ns, at_work_);
+        }
       } else {
         idle_[c].Add(slice.energy_j);
         if (!seen_operation_ || after_last_operation_) outside_[c].Add(slice.energy_j);
       }
     }
-    now_ = time;
   }
 
-  void Start(const Op& op, const ClockFit& clock) {
+  void Start(const Op& op, Nanos end) {
     const uint32_t slot = NewSlot();
     Running& running = running_[slot];
-    running = {clock.Map(op.end), now_, Cell(op), op.lane, kNone, false, false};
-    ++result_.cells[running.cell].count;
+    running.end = end;
+    running.cell = Cell(op);
+    running.lane = op.lane;
+    running.caller = kNone;
+    running.ended = false;
+    ++books_[running.cell].count;
     if (op.lane != kNoLane) {
       if (op.lane >= top_of_lane_.size()) top_of_lane_.resize(size_t{op.lane} + 1, kNone);
       uint32_t& top = top_of_lane_[op.lane];
@@ -169,16 +242,14 @@ class Sweeper {
       top = slot;
     }
     Work(slot);
-    ends_.push_back({running.end, slot});
-    std::push_heap(ends_.begin(), ends_.end());
+    ends_.Push({end, slot});
   }
 
   // Ends, in order, whatever ends before or at `time`.
   void EndUntil(Nanos time) {
-    while (!ends_.empty() && ends_.front().end <= time) {
-      const uint32_t slot = ends_.front().slot;
-      std::pop_heap(ends_.begin(), ends_.end());
-      ends_.pop_back();
+    while (!ends_.empty() && ends_.next().end <= time) {
+      const uint32_t slot = ends_.next().slot;
+      ends_.Pop();
       MoveTo(running_[slot].end);
       End(slot);
     }
@@ -204,23 +275,23 @@ class Sweeper {
   }
 
   void Work(uint32_t slot) {
-    running_[slot].at_work = true;
-    running_[slot].since = now_;
+    Running& running = running_[slot];
+    running.at_work = true;
+    running.since = now_;
     ++at_work_;
-    for (size_t c = 0; c < curve_count_; ++c) {
-      since_integral_[slot * curve_count_ + c] = integral_[c];
-      since_known_[slot * curve_count_ + c] = known_ns_[c];
-    }
+    running.since_integral = integral_;
+    running.since_known = known_ns_;
   }
 
   void Rest(uint32_t slot) {
-    running_[slot].at_work = false;
+    Running& running = running_[slot];
+    running.at_work = false;
     --at_work_;
-    const size_t cell = running_[slot].cell * curve_count_;
-    AddTime(result_.cells[running_[slot].cell].at_work_ns, (now_ - running_[slot].since).value);
-    for (size_t c = 0; c < curve_count_; ++c) {
-      energy_[cell + c].Add(integral_[c].Since(since_integral_[slot * curve_count_ + c]));
-      AddTime(result_.busy_ns[cell + c], known_ns_[c] - since_known_[slot * curve_count_ + c]);
+    Book& book = books_[running.cell];
+    AddTime(book.at_work_ns, (now_ - running.since).value);
+    for (size_t c = 0; c < kCurves; ++c) {
+      book.energy[c].Add(integral_[c].Since(running.since_integral[c]));
+      AddTime(book.busy_ns[c], known_ns_[c] - running.since_known[c]);
     }
   }
 
@@ -231,46 +302,109 @@ class Sweeper {
       return slot;
     }
     running_.emplace_back();
-    since_integral_.resize(running_.size() * curve_count_);
-    since_known_.resize(running_.size() * curve_count_);
     return static_cast<uint32_t>(running_.size() - 1);
   }
 
-  struct Ending {
-    Nanos end;
-    uint32_t slot;
-    bool operator<(const Ending& other) const { return end > other.end; }  // earliest on top
-  };
-
-  const OpTrace& trace_;
-  size_t curve_count_;
-  const std::vector<const PowerCurve*>& curves_;
+  std::vector<uint8_t> wanted_;  // by device
+  const ClockFit& clock_;
+  std::vector<const PowerCurve*> curves_;
   Cells cells_;
-  SweepResult result_;
+  std::vector<SweepCell> cell_names_;
+  std::vector<Book> books_;
   std::vector<CurveCursor> cursors_;
   Nanos now_;
   Nanos last_;
   bool seen_operation_ = false;
   bool after_last_operation_ = false;
   int64_t at_work_ = 0;
-  std::vector<CompensatedSum> integral_;  // of power over instances at work, by curve
-  std::vector<int64_t> known_ns_;
-  std::vector<CompensatedSum> energy_;  // as SweepResult::energy_j
-  std::vector<CompensatedSum> idle_;
-  std::vector<CompensatedSum> outside_;
+  std::array<CompensatedSum, kCurves> integral_;  // of power over instances at work
+  std::array<int64_t, kCurves> known_ns_{};
+  std::array<int64_t, kCurves> uncovered_ns_{};
+  std::array<CompensatedSum, kCurves> idle_;
+  std::array<CompensatedSum, kCurves> outside_;
   std::vector<Running> running_;
-  std::vector<CompensatedSum> since_integral_;
-  std::vector<int64_t> since_known_;
   std::vector<uint32_t> free_;
   std::vector<uint32_t> top_of_lane_;
-  std::vector<Ending> ends_;
+  EndQueue ends_;
+};
+
+// Flips the order of negative times into that of unsigned keys.
+constexpr uint64_t kSignBit = uint64_t{1} << 63;
+
+// Operations in order of start, some at a time. Those that start together stay in the order of the
+// trace, which has callers before what they call. Returns how many blocks could not be read.
+template <typename Visit>
+size_t InOrder(const OpTrace& trace, Visit&& visit) {
+  const bool sorted = std::is_sorted(trace.ops.begin(), trace.ops.end(),
+                                     [](const Op& a, const Op& b) { return a.start < b.start; });
+  if (sorted) return trace.ForEachSpan(visit);
+  std::vector<KeyedIndex> order;
+  order.reserve(trace.ops.size());
+  for (uint32_t i = 0; i < trace.ops.size(); ++i) {
+    order.push_back({static_cast<uint64_t>(trace.ops[i].start.value) ^ kSignBit, i});
+  }
+  SortByKey(order);
+  constexpr size_t kSome = 1024;
+  std::vector<Op> some;
+  for (size_t from = 0; from < order.size(); from += kSome) {
+    some.clear();
+    for (size_t i = from; i < std::min(order.size(), from + kSome); ++i) {
+      some.push_back(trace.ops[order[i].index]);
+    }
+    visit(std::span<const Op>(some));
+  }
+  return 0;
+}
+
+std::unique_ptr<AnySweeper> MakeSweeper(const OpTrace& trace, const SweepGroup& group,
+                                        size_t first) {
+  const size_t left = group.curves.size() - first;
+  if (left <= 1) return std::make_unique<Sweeper<1>>(trace, group, first);
+  if (left == 2) return std::make_unique<Sweeper<2>>(trace, group, first);
+  return std::make_unique<Sweeper<kMostCurves>>(trace, group, first);
+}
+
+struct Part {
+  size_t group = 0;
+  size_t first_curve = 0;
+  std::unique_ptr<AnySweeper> sweeper;
 };
 
 }  // namespace
 
-SweepResult Sweep(const OpTrace& trace, const std::vector<bool>& devices, const ClockFit& clock,
-                  const std::vector<const PowerCurve*>& curves) {
-  return Sweeper(trace, curves).Run(devices, clock);
+SweepResults Sweep(const OpTrace& trace, const std::vector<SweepGroup>& groups, int threads) {
+  std::vector<Part> parts;
+  for (size_t group = 0; group < groups.size(); ++group) {
+    size_t first = 0;
+    do {
+      parts.push_back({group, first, MakeSweeper(trace, groups[group], first)});
+      first += kMostCurves;
+    } while (first < groups[group].curves.size());
+  }
+  // Each worker goes through all operations once, for every stride-th part.
+  const size_t workers = std::clamp<size_t>(static_cast<size_t>(std::max(threads, 1)), 1,
+                                            std::max<size_t>(parts.size(), 1));
+  auto work = [&](size_t worker) {
+    const size_t unreadable = InOrder(trace, [&](std::span<const Op> ops) {
+      for (size_t i = worker; i < parts.size(); i += workers) parts[i].sweeper->Feed(ops);
+    });
+    for (size_t i = worker; i < parts.size(); i += workers) parts[i].sweeper->Finish();
+    return unreadable;
+  };
+  std::vector<std::future<size_t>> others;
+  for (size_t worker = 1; worker < workers; ++worker) {
+    // Deferred: where the system gives no more threads, it is done below.
+    others.push_back(std::async(std::launch::async | std::launch::deferred, work, worker));
+  }
+  SweepResults results;
+  results.unreadable_blocks = work(0);
+  for (std::future<size_t>& other : others) other.get();
+  results.groups.resize(groups.size());
+  for (const Part& part : parts) {
+    part.sweeper->AddTo(results.groups[part.group], part.first_curve,
+                        groups[part.group].curves.size());
+  }
+  return results;
 }
 
 }  // namespace beryl::account

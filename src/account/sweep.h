@@ -29,9 +29,20 @@ struct SweepResult {
   std::vector<int64_t> uncovered_ns;  // operation time where power is not known
 };
 
-// Sweeps the operations that run on one of `devices` (a flag for each of the trace's devices) from
-// the first to the last moment of any curve or operation.
-SweepResult Sweep(const OpTrace& trace, const std::vector<bool>& devices, const ClockFit& clock,
-                  const std::vector<const PowerCurve*>& curves);
+// Operations that share the energy of the same curves.
+struct SweepGroup {
+  std::vector<bool> devices;  // a flag for each of the trace's devices
+  std::vector<const PowerCurve*> curves;
+  const ClockFit* clock = nullptr;
+};
+
+struct SweepResults {
+  std::vector<SweepResult> groups;
+  size_t unreadable_blocks = 0;  // of packed operations
+};
+
+// Sweeps each group's operations from the first to the last moment of any of its curves or
+// operations.
+SweepResults Sweep(const OpTrace& trace, const std::vector<SweepGroup>& groups, int threads);
 
 }  // namespace beryl::account

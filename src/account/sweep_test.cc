@@ -14,10 +14,16 @@ namespace {
 using ::testing::DoubleEq;
 using ::testing::Pointwise;
 
+SweepResult SweepOne(const OpTrace& ops, const ClockFit& clock,
+                     std::vector<const PowerCurve*> curves) {
+  const std::vector<bool> devices(ops.devices.size(), true);
+  return Sweep(ops, {{devices, std::move(curves), &clock}}, 1).groups.front();
+}
+
 // The energy of each kind under a single curve, in the order in which kinds were named.
 std::vector<double> EnergyByKind(const OpTrace& ops, const PowerChannel& channel) {
   const PowerCurve curve = MakeCurve(channel, Policy::kHold);
-  const SweepResult result = Sweep(ops, std::vector<bool>(ops.devices.size(), true), {}, {&curve});
+  const SweepResult result = SweepOne(ops, {}, {&curve});
   std::vector<double> energy(ops.kinds.size(), 0);
   for (size_t cell = 0; cell < result.cells.size(); ++cell) {
     energy[result.cells[cell].kind] += result.energy_j[cell];
@@ -92,7 +98,7 @@ TEST(SweepTest, OperationsOfDecadesDoNotWrapAround) {
   for (int i = 0; i < 5; ++i) ops.Add("A", 0, kDecades);
   const PowerCurve known = MakeCurve(MakeChannel("CPU:0", {0, 10}, {1, 1}), Policy::kHold);
   const PowerCurve always = MakeCurve(MakeChannel("CPU:0", {0, kDecades}, {1, 1}), Policy::kHold);
-  const SweepResult result = Sweep(ops, {true}, {}, {&known, &always});
+  const SweepResult result = SweepOne(ops, {}, {&known, &always});
   EXPECT_EQ(result.uncovered_ns[0], std::numeric_limits<int64_t>::max());
   EXPECT_EQ(result.busy_ns[0], 50);
   EXPECT_EQ(result.busy_ns[1], std::numeric_limits<int64_t>::max());
@@ -106,7 +112,7 @@ TEST(SweepTest, ADriftingClockKeepsEveryNanosecondsOwner) {
   ClockFit slow;
   slow.rate = 1.0 / 3;
   const PowerCurve curve = MakeCurve(JoulePerNano(), Policy::kHold);
-  const SweepResult result = Sweep(ops, {true}, slow, {&curve});
+  const SweepResult result = SweepOne(ops, slow, {&curve});
   EXPECT_DOUBLE_EQ(result.energy_j[0], 100);
   EXPECT_EQ(result.cells[0].count, 300U);
   EXPECT_DOUBLE_EQ(result.idle_j[0], 900);

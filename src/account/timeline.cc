@@ -18,7 +18,7 @@ void AddActivity(const OpTrace& ops, Nanos offset, Timeline& timeline, size_t sl
   auto position = [&](Nanos time) {
     return static_cast<double>((time + offset - timeline.start).value) / slice_ns;
   };
-  for (const Op& op : ops.ops) {
+  auto add = [&](const Op& op) {
     auto& phase = timeline.activity[static_cast<size_t>(ops.kinds[op.kind].phase)];
     const double from = std::clamp(position(op.start), 0.0, static_cast<double>(slices));
     const double to = std::clamp(position(op.end), 0.0, static_cast<double>(slices));
@@ -27,7 +27,8 @@ void AddActivity(const OpTrace& ops, Nanos offset, Timeline& timeline, size_t sl
       phase[slice] +=
           std::min(to, static_cast<double>(slice + 1)) - std::max(from, static_cast<double>(slice));
     }
-  }
+  };
+  ops.ForEachSpan([&](std::span<const Op> some) { std::for_each(some.begin(), some.end(), add); });
   for (size_t slice = 0; slice < slices; ++slice) {
     double sum = 0;
     for (const auto& phase : timeline.activity) sum += phase[slice];
@@ -81,7 +82,7 @@ Timeline MakeTimeline(const PowerTrace& power, const OpTrace& ops, const Account
                       Nanos clock_offset, size_t slices) {
   Timeline timeline;
   Span span = SpanOf(power);
-  const Span run = SpanOf(ops);
+  const Span run = SpanOf(ops.Glance().All());
   if (!run.empty) {
     // The run with a little of what was before and after it; the rest of a long power trace is not
     // of interest.

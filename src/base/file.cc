@@ -309,8 +309,4 @@ Result<bool> GrowingFile::Append(std::string_view bytes) {
   return WriteFully(fd_, bytes, path_);
 }
 
-void GrowingFile::Overwrite(uint64_t position, std::string_view bytes) {
-  if (::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(position)) < 0) errno = 0;
-}
-
 }  // namespace beryl

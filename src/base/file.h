@@ -78,8 +78,6 @@ class GrowingFile {
   ~GrowingFile();
 
   Result<bool> Append(std::string_view bytes);
-  // Writes over bytes at `position`, where that is possible; not so in a pipe.
-  void Overwrite(uint64_t position, std::string_view bytes);
   uint64_t size() const { return size_; }
 
  private:

@@ -44,6 +44,7 @@ int RunImport(const ImportArguments& arguments) {
   auto run = ReadRunOf(arguments.run, *options);
   if (!run) return Fail(run.error());
   run->context.tool = fmt::format("beryl {}", kVersion);
+  run->ops.Unpack();
   if (auto ok = store::Save(*run, *output); !ok) return Fail(ok.error());
   uint64_t readings = 0;
   for (const PowerChannel& channel : run->power.channels) readings += channel.times.size();

@@ -219,8 +219,7 @@ Result<RunInput> ReadRun(const std::vector<RankFiles>& given, const PipelineOpti
   return run;
 }
 
-Result<RunInput> ReadRunFiles(const std::vector<std::string>& files,
-                              const PipelineOptions& options) {
+Result<RunInput> ReadRunFiles(const std::vector<std::string>& files) {
   RunInput run;
   std::set<std::string> stems;
   for (const std::string& file : files) stems.insert(StemOf(file));
@@ -228,7 +227,6 @@ Result<RunInput> ReadRunFiles(const std::vector<std::string>& files,
     auto source = ByteSource::Open(files[i]);
     if (!source) return source.error();
     store::LoadOptions loading;
-    loading.threads = options.import.threads;
     if (files.size() > 1) {
       loading.rank = stems.size() == files.size() ? StemOf(files[i]) : std::to_string(i);
       loading.machine = loading.rank;

@@ -41,8 +41,7 @@ Result<bool> AddPower(ByteSource& source, const PipelineOptions& options,
 Result<RunInput> ReadRun(const std::vector<RankFiles>& ranks, const PipelineOptions& options);
 
 // Reads run files: one run, or the ranks of one.
-Result<RunInput> ReadRunFiles(const std::vector<std::string>& files,
-                              const PipelineOptions& options);
+Result<RunInput> ReadRunFiles(const std::vector<std::string>& files);
 
 // A run with everything that was worked out of it.
 struct AccountedRun {

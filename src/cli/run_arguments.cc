@@ -293,7 +293,7 @@ Result<bool> CheckFiles(const RunArguments& arguments, const std::string& output
 }
 
 Result<RunInput> ReadRunOf(const RunArguments& arguments, const PipelineOptions& options) {
-  if (!arguments.runs.empty()) return ReadRunFiles(arguments.runs, options);
+  if (!arguments.runs.empty()) return ReadRunFiles(arguments.runs);
   auto ranks = Ranks(arguments);
   if (!ranks) return ranks.error();
   return ReadRun(*ranks, options);
@@ -309,7 +309,7 @@ Result<std::vector<AccountedRun>> AccountEach(const RunArguments& arguments,
                                               const PipelineOptions& options) {
   std::vector<AccountedRun> runs;
   for (const std::string& file : arguments.runs) {
-    auto run = ReadRunFiles({file}, options);
+    auto run = ReadRunFiles({file});
     if (!run) return run.error();
     auto accounted = AccountRun(std::move(*run), options);
     if (!accounted) return accounted.error();

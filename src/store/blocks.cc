@@ -8,9 +8,8 @@
 namespace beryl::store {
 namespace {
 
-constexpr size_t kHeaderBytes = 24;       // magic, version, 0, operations
+constexpr size_t kHeaderBytes = 16;       // magic, version, 0
 constexpr size_t kBlockHeaderBytes = 16;  // type, coding, 0, 0, size, stored size, checksum
-constexpr uint64_t kOperationsAt = 16;
 // Far above what is written; a damaged length must not make a reader ask for all memory.
 constexpr uint32_t kLargestBlock = 64U << 20;
 
@@ -20,7 +19,6 @@ Result<bool> BlockWriter::Start() {
   std::string header(kMagic);
   PutFixed<uint32_t>(header, kVersion);
   PutFixed<uint32_t>(header, 0);
-  PutFixed<uint64_t>(header, 0);
   return file_.Append(header);
 }
 
@@ -44,13 +42,7 @@ Result<bool> BlockWriter::Add(BlockType type, std::string_view bytes, bool pack)
   return file_.Append(block);
 }
 
-Result<bool> BlockWriter::Finish(uint64_t operations) {
-  if (auto ok = Add(BlockType::kEnd, "", false); !ok) return ok;
-  std::string number;
-  PutFixed<uint64_t>(number, operations);
-  file_.Overwrite(kOperationsAt, number);
-  return true;
-}
+Result<bool> BlockWriter::Finish() { return Add(BlockType::kEnd, "", false); }
 
 std::optional<std::string> BytesOf(Block& block) {
   std::string header;
@@ -69,7 +61,7 @@ std::optional<std::string> BytesOf(Block& block) {
   return std::move(*bytes);
 }
 
-Result<uint64_t> BlockReader::Start() {
+Result<bool> BlockReader::Start() {
   std::string header(kHeaderBytes, '\0');
   auto got = source_.Read(header.data(), header.size());
   if (!got) return got.error();
@@ -80,18 +72,17 @@ Result<uint64_t> BlockReader::Start() {
   offset_ = *got;
   if (*got < header.size()) {
     damage_ = "the run file is cut short in its header";
-    return uint64_t{0};
+    return true;
   }
   Decoder decoder(header);
   decoder.Bytes(kMagic.size());
   const auto version = decoder.Fixed<uint32_t>();
-  decoder.Fixed<uint32_t>();
   if (version > kVersion) {
     return InvalidError(fmt::format(
         "{}: a run file of version {}, made by a later beryl; this one reads up to version {}",
         source_.name(), version, kVersion));
   }
-  return decoder.Fixed<uint64_t>();
+  return true;
 }
 
 Result<std::optional<Block>> BlockReader::Next() {

@@ -41,8 +41,8 @@ class BlockWriter {
   Result<bool> Start();
   // `pack`: make it smaller, if that is worth it.
   Result<bool> Add(BlockType type, std::string_view bytes, bool pack);
-  // Ends the file and notes in its header how much there is, for readers to reserve room.
-  Result<bool> Finish(uint64_t operations);
+  // Marks the file as whole.
+  Result<bool> Finish();
 
  private:
   GrowingFile& file_;
@@ -65,8 +65,7 @@ class BlockReader {
  public:
   explicit BlockReader(ByteSource& source) : source_(source) {}
 
-  // Reads the header; the number is that of operations, 0 where the file was not finished.
-  Result<uint64_t> Start();
+  Result<bool> Start();
   // The next block, or nothing at the end of what is whole; damage() then says if more was meant to
   // follow.
   Result<std::optional<Block>> Next();

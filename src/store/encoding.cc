@@ -13,6 +13,17 @@ unsigned CodeOf(uint64_t number) {
   return number <= 0xFFFFFFFF ? 2 : 3;
 }
 
+// How many bytes four numbers take, by the byte of their codes.
+constexpr std::array<uint8_t, 256> kBytesOfFour = [] {
+  std::array<uint8_t, 256> bytes{};
+  for (unsigned codes = 0; codes < bytes.size(); ++codes) {
+    for (unsigned shift = 0; shift < 8; shift += 2) {
+      bytes[codes] = static_cast<uint8_t>(bytes[codes] + (1U << ((codes >> shift) & 3U)));
+    }
+  }
+  return bytes;
+}();
+
 }  // namespace
 
 void PutColumn(std::string& out, const std::vector<uint64_t>& numbers) {
@@ -38,10 +49,9 @@ ColumnReader::ColumnReader(Decoder& decoder, size_t count) {
   decoder.Bytes(kPadding);
   if (decoder.failed()) return;
   uint64_t needed = 0;
-  for (size_t i = 0; i < count; ++i) {
-    needed += uint64_t{1} << ((static_cast<uint8_t>(codes[i / 4]) >> (i % 4 * 2)) & 3U);
-  }
-  ok_ = needed == size;
+  for (const char four : codes) needed += kBytesOfFour[static_cast<uint8_t>(four)];
+  // The last codes may be of no number; those are zeros, a byte each.
+  ok_ = needed == size + (codes.size() * 4 - count);
   codes_ = codes.data();
   bytes_ = bytes.data();
 }

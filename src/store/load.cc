@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
-#include <deque>
-#include <future>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -17,13 +16,6 @@ constexpr size_t kMostNames = 60'000;  // devices and ranks are numbered in 16 b
 
 bool IsTime(int64_t time) { return time >= -kFarthestTime && time <= kFarthestTime; }
 
-// An operations block on its way through a worker.
-struct DecodedOps {
-  bool good = false;
-  uint64_t offset = 0;
-  std::vector<Op> ops;
-};
-
 class Loader {
  public:
   Loader(ByteSource& source, const LoadOptions& options, StoredRun& run)
@@ -32,6 +24,7 @@ class Loader {
         run_(run),
         blocks_(source),
         own_steps_from_(run.ops.steps.size()) {
+    run.ops.Unpack();
     numbers_.first_kind = static_cast<uint32_t>(run.ops.kinds.size());
     for (const Op& op : run.ops.ops) {
       if (op.lane != kNoLane) numbers_.first_lane = std::max(numbers_.first_lane, op.lane + 1);
@@ -40,11 +33,7 @@ class Loader {
 
   Result<bool> Run() {
     run_.ops.machine = options_.machine;
-    auto operations = blocks_.Start();
-    if (!operations) return operations.error();
-    // A hint, and believed only as far as the file's length bears it out.
-    run_.ops.ops.reserve(run_.ops.ops.size() +
-                         std::min<uint64_t>(*operations, source_.file_size()));
+    if (auto ok = blocks_.Start(); !ok) return ok;
     bool ended = false;
     while (damage_.empty() && !ended) {
       auto block = blocks_.Next();
@@ -53,7 +42,6 @@ class Loader {
       ended = (*block)->type == BlockType::kEnd;
       Take(std::move(**block));
     }
-    while (!decoding_.empty() && damage_.empty()) CollectOps();
     if (damage_.empty() && !ended) Damage(blocks_.damage(), blocks_.offset());
     Finish();
     return true;
@@ -66,10 +54,6 @@ class Loader {
   }
 
   void Take(Block block) {
-    if (block.type == BlockType::kOps) {
-      DecodeInBackground(std::move(block));
-      return;
-    }
     const uint64_t offset = block.offset;
     const BlockType type = block.type;
     auto bytes = BytesOf(block);
@@ -79,6 +63,7 @@ class Loader {
     }
     Decoder decoder(*bytes);
     bool good = true;
+    if (type == BlockType::kNames || type == BlockType::kKinds) shared_numbers_.reset();
     switch (type) {
       case BlockType::kContext:
         good = TakeContext(decoder);
@@ -105,40 +90,21 @@ class Loader {
         good = TakeReport(decoder);
         break;
       case BlockType::kOps:
+        good = TakeOps(std::move(*bytes));
+        break;
       case BlockType::kEnd:
-        break;  // the one is above; the other says nothing
+        break;
     }
     if (!good || decoder.failed()) {
       Damage("the run file is damaged: a block does not hold what it should", offset);
     }
   }
 
-  // Reading the file goes on while others decode; what they made is taken in order.
-  void DecodeInBackground(Block block) {
-    auto decode = [numbers = numbers_, block = std::move(block)]() mutable {
-      DecodedOps decoded;
-      decoded.offset = block.offset;
-      const auto bytes = BytesOf(block);
-      decoded.good = bytes && DecodeOps(*bytes, numbers, decoded.ops);
-      return decoded;
-    };
-    const auto how =
-        options_.threads > 1 ? std::launch::async | std::launch::deferred : std::launch::deferred;
-    decoding_.push_back(std::async(how, std::move(decode)));
-    while (decoding_.size() >= static_cast<size_t>(std::max(1, options_.threads)) &&
-           damage_.empty()) {
-      CollectOps();
-    }
-  }
-
-  void CollectOps() {
-    const DecodedOps decoded = decoding_.front().get();
-    decoding_.pop_front();
-    if (!decoded.good) {
-      Damage("the run file is damaged: operations that cannot be read", decoded.offset);
-      return;
-    }
-    run_.ops.ops.insert(run_.ops.ops.end(), decoded.ops.begin(), decoded.ops.end());
+  bool TakeOps(std::string bytes) {
+    // Blocks after the same names share their numbers.
+    if (!shared_numbers_) shared_numbers_ = std::make_shared<const OpNumbers>(numbers_);
+    if (!ops_) ops_ = std::make_shared<RunFileOps>();
+    return ops_->Add(std::move(bytes), shared_numbers_);
   }
 
   bool TakeContext(Decoder& decoder) {
@@ -328,8 +294,12 @@ class Loader {
   // What was read before the damage may be of a kind that nothing uses, or a channel without
   // readings; both have to hold for everyone after us.
   void Finish() {
-    decoding_.clear();
     run_.ops.machine.clear();
+    run_.ops.packed = std::move(ops_);
+    // Operations of several files stand in no common order: they are put together unpacked.
+    if (!run_.ops.ops.empty() && run_.ops.Unpack() > 0) {
+      Damage("the run file is damaged: operations that cannot be read", 0);
+    }
     auto empty = [](const PowerChannel& channel) {
       return channel.times.empty() || channel.values.size() != channel.times.size();
     };
@@ -357,7 +327,8 @@ class Loader {
   std::vector<size_t> channels_;  // of run_.power, those of this file
   OpNumbers numbers_;
   size_t own_steps_from_;
-  std::deque<std::future<DecodedOps>> decoding_;
+  std::shared_ptr<const OpNumbers> shared_numbers_;
+  std::shared_ptr<RunFileOps> ops_;
   std::string damage_;
   uint64_t damaged_at_ = 0;
 };

@@ -88,7 +88,7 @@ class Saver {
                       &Saver::SaveDataflow, &Saver::SaveOps}) {
       if (auto ok = (this->*save)(); !ok) return ok;
     }
-    return blocks_.Finish(run_.ops.ops.size());
+    return blocks_.Finish();
   }
 
  private:

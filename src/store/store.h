@@ -33,7 +33,6 @@ bool IsRunFile(std::string_view first_bytes);
 Result<bool> Save(const StoredRun& run, GrowingFile& file);
 
 struct LoadOptions {
-  int threads = 1;
   // Where several files make one run: what this one's devices and channels are called after, and
   // its rank if the file knows none.
   std::string machine;

@@ -224,8 +224,9 @@ std::vector<EnergyColumn> Columns(const OpTrace& trace, const Footprint& footpri
                                   const TraceTree& built) {
   const size_t nodes = built.tree.nodes.size();
   std::vector<EnergyColumn> columns;
-  auto add = [&](std::string label, auto&& wanted) {
+  auto add = [&](EnergyColumn::Of of, std::string label, auto&& wanted) {
     EnergyColumn column;
+    column.of = of;
     column.label = std::move(label);
     column.origin = "measured";
     column.self.assign(nodes, 0);
@@ -239,14 +240,18 @@ std::vector<EnergyColumn> Columns(const OpTrace& trace, const Footprint& footpri
     RollUp(built.tree, column.self, column.total);
     columns.push_back(std::move(column));
   };
-  add("total", [](const EnergyShare&) { return true; });
+  add(EnergyColumn::Of::kAll, "total", [](const EnergyShare&) { return true; });
   for (const Phase phase : {Phase::kForward, Phase::kBackward, Phase::kOptimizer}) {
-    add(std::string(PhaseName(phase)),
+    add(EnergyColumn::Of::kPhase, std::string(PhaseName(phase)),
         [&](const EnergyShare& share) { return trace.kinds[share.kind].phase == phase; });
   }
   for (size_t channel = 0; channel < footprint.channels.size(); ++channel) {
-    add(footprint.channels[channel].channel,
+    add(EnergyColumn::Of::kChannel, footprint.channels[channel].channel,
         [&](const EnergyShare& share) { return share.channel == channel; });
+  }
+  for (size_t rank = 0; trace.ranks.size() > 1 && rank < trace.ranks.size(); ++rank) {
+    add(EnergyColumn::Of::kRank, trace.ranks[rank],
+        [&](const EnergyShare& share) { return trace.kinds[share.kind].rank == rank; });
   }
   const size_t step_count = StepsOf(footprint).size();
   if (step_count >= 2) columns.front().deviation = Deviations(footprint, built, step_count);
@@ -254,10 +259,15 @@ std::vector<EnergyColumn> Columns(const OpTrace& trace, const Footprint& footpri
   MarkUnknown(footprint, built, columns.front(), [](uint32_t) { return true; });
   for (const Phase phase : {Phase::kForward, Phase::kBackward, Phase::kOptimizer}) {
     for (EnergyColumn& column : columns) {
-      if (column.label != PhaseName(phase)) continue;
+      if (column.of != EnergyColumn::Of::kPhase || column.label != PhaseName(phase)) continue;
       MarkUnknown(footprint, built, column,
                   [&](uint32_t kind) { return trace.kinds[kind].phase == phase; });
     }
+  }
+  for (EnergyColumn& column : columns) {
+    if (column.of != EnergyColumn::Of::kRank) continue;
+    MarkUnknown(footprint, built, column,
+                [&](uint32_t kind) { return trace.ranks[trace.kinds[kind].rank] == column.label; });
   }
   return columns;
 }

@@ -28,8 +28,8 @@ TraceTree Build(const OpTrace& trace);
 // Never by a list of names.
 TraceTree Fold(const TraceTree& built);
 
-// "total" first, then the phases that occur, then the channels. Unknown energy is left out of sums;
-// in the total and the phases, a node all of whose operations are without a meter is NaN.
+// "total" first, then the phases that occur, then the channels, then the ranks if there are several.
+// Unknown energy is left out of sums; in the total, the phases and the ranks, a node all of whose operations are without a meter is NaN.
 std::vector<EnergyColumn> Columns(const OpTrace& trace, const Footprint& footprint,
                                   const TraceTree& built);
 

@@ -12,6 +12,9 @@
 namespace beryl {
 
 struct EnergyColumn {
+  // Whose energy it is of all that was spent.
+  enum class Of : uint8_t { kAll, kPhase, kChannel, kRank };
+  Of of = Of::kAll;
   std::string label;   // "total", "forward", "CPU:0"
   std::string origin;  // "measured", "predicted", "estimated", and by what
   // Joules by node: its own, and with everything below it. NaN: not known.

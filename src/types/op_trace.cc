@@ -62,6 +62,39 @@ uint32_t OpTrace::StepNumber(const std::string& name, Nanos start) {
   return static_cast<uint32_t>(place - steps.begin());
 }
 
+void OpGlance::Device::Include(Nanos from, Nanos to, uint64_t operations) {
+  if (operations == 0) return;
+  start = count == 0 ? from : std::min(start, from);
+  end = count == 0 ? to : std::max(end, to);
+  count += operations;
+}
+
+OpGlance::Device OpGlance::All() const {
+  Device all;
+  for (const Device& device : devices) all.Include(device.start, device.end, device.count);
+  return all;
+}
+
+OpGlance OpTrace::Glance() const {
+  OpGlance glance;
+  if (packed) glance = packed->glance();
+  glance.devices.resize(devices.size());
+  for (const Op& op : ops) glance.devices[op.device].Include(op.start, op.end, 1);
+  return glance;
+}
+
+size_t OpTrace::Unpack() {
+  size_t unreadable = 0;
+  if (packed) ops.reserve(ops.size() + packed->glance().All().count);
+  std::vector<Op> some;
+  for (size_t block = 0; packed && block < packed->blocks(); ++block) {
+    if (!packed->Unpack(block, some)) ++unreadable;
+    ops.insert(ops.end(), some.begin(), some.end());
+  }
+  packed.reset();
+  return unreadable;
+}
+
 std::string_view BareDevice(std::string_view name) {
   const size_t slash = name.rfind('/');
   return slash == std::string_view::npos ? name : name.substr(slash + 1);

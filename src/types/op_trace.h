@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -131,6 +133,32 @@ struct Dataflow {
   auto operator<=>(const Dataflow&) const = default;
 };
 
+// What can be said of operations without looking at each.
+struct OpGlance {
+  struct Device {
+    uint64_t count = 0;
+    Nanos start;  // of the first, and when the last ended; only where there are any
+    Nanos end;
+
+    void Include(Nanos from, Nanos to, uint64_t operations);
+  };
+  std::vector<Device> devices;  // as OpTrace::devices
+
+  Device All() const;
+};
+
+// Operations kept packed, in order of their start: a run of ten million would fill memory
+// otherwise.
+class PackedOps {
+ public:
+  virtual ~PackedOps() = default;
+  virtual const OpGlance& glance() const = 0;
+  virtual size_t blocks() const = 0;
+  // Replaces `ops` by those of a block. False: it cannot be read, and `ops` is empty. Safe on
+  // several threads at once.
+  virtual bool Unpack(size_t block, std::vector<Op>& ops) const = 0;
+};
+
 // Two moments known to be the same: `local` on a trace's own clock, `epoch` in nanoseconds since
 // the epoch.
 struct ClockAnchor {
@@ -146,7 +174,8 @@ struct OpTrace {
   PathTable paths;
   std::vector<OpKind> kinds;  // each of at least one op
   std::vector<Op> ops;
-  std::vector<std::string> devices;  // "CPU:0", "GPU:1"; with several machines "node2/GPU:1"
+  std::shared_ptr<const PackedOps> packed;  // more of them; all of them, if there are any
+  std::vector<std::string> devices;         // "CPU:0", "GPU:1"; with several machines "node2/GPU:1"
   std::vector<RunStep> steps;
   std::vector<ImportReport> reports;
   // Sorted, each once; empty where the trace tells nothing of inputs and flows.
@@ -164,6 +193,23 @@ struct OpTrace {
   // The number of the step of that name; a name that is new becomes one, empty and at `start`.
   // Ranks go through the same steps.
   uint32_t StepNumber(const std::string& name, Nanos start);
+
+  OpGlance Glance() const;
+  // All operations, some at a time: visit(std::span<const Op>). Returns how many blocks could not
+  // be read.
+  template <typename Visit>
+  size_t ForEachSpan(Visit&& visit) const {
+    size_t unreadable = 0;
+    if (!ops.empty()) visit(std::span<const Op>(ops));
+    std::vector<Op> buffer;
+    for (size_t block = 0; packed && block < packed->blocks(); ++block) {
+      if (!packed->Unpack(block, buffer)) ++unreadable;
+      visit(std::span<const Op>(buffer));
+    }
+    return unreadable;
+  }
+  // Puts packed operations into `ops`, behind those that are there. Returns as ForEachSpan does.
+  size_t Unpack();
 
   std::string QualifiedName(const OpKind& kind) const;
   std::string PathText(PathId path) const;  // joined by "/"

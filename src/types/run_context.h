@@ -9,7 +9,7 @@ namespace beryl {
 struct RunContext {
   std::string tool;  // "beryl 0.1.0"
   std::string build_type;
-  std::string machine;  // where the accounting ran, not the traced program
+  std::string machine;                 // where the accounting ran, not the traced program
   std::vector<std::string> run_files;  // empty: read from traces
   std::vector<std::string> ops_files;
   std::string power_file;

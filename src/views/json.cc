@@ -13,6 +13,9 @@ void WriteContext(JsonWriter& json, const AccountReport& report) {
   json.Member("tool", context.tool);
   json.Member("build_type", context.build_type);
   json.Member("machine", context.machine);
+  json.Key("run_files").BeginArray();
+  for (const std::string& file : context.run_files) json.Value(file);
+  json.End();
   json.Key("ops_files").BeginArray();
   for (const std::string& file : context.ops_files) json.Value(file);
   json.End();
@@ -93,16 +96,29 @@ void WriteSplit(JsonWriter& json, const char* key, const std::vector<const Energ
   json.End();
 }
 
-void WriteTree(JsonWriter& json, const TreeColumns& tree, std::optional<int> depth) {
-  std::vector<const EnergyColumn*> phases;
-  std::vector<const EnergyColumn*> devices;
-  for (size_t i = 1; i < tree.columns.size(); ++i) {
-    const std::string& label = tree.columns[i].label;
-    const bool phase = label == PhaseName(Phase::kForward) ||
-                       label == PhaseName(Phase::kBackward) ||
-                       label == PhaseName(Phase::kOptimizer);
-    (phase ? phases : devices).push_back(&tree.columns[i]);
+std::vector<const EnergyColumn*> ColumnsOf(const TreeColumns& tree, EnergyColumn::Of of) {
+  std::vector<const EnergyColumn*> columns;
+  for (const EnergyColumn& column : tree.columns) {
+    if (column.of == of) columns.push_back(&column);
   }
+  return columns;
+}
+
+void WriteRanks(JsonWriter& json, const TreeColumns& tree) {
+  json.Key("ranks").BeginArray();
+  for (const EnergyColumn* column : ColumnsOf(tree, EnergyColumn::Of::kRank)) {
+    json.BeginObject();
+    json.Member("rank", column->label);
+    json.Member("energy_j", column->total.front());
+    json.End();
+  }
+  json.End();
+}
+
+void WriteTree(JsonWriter& json, const TreeColumns& tree, std::optional<int> depth) {
+  const auto phases = ColumnsOf(tree, EnergyColumn::Of::kPhase);
+  const auto devices = ColumnsOf(tree, EnergyColumn::Of::kChannel);
+  const auto ranks = ColumnsOf(tree, EnergyColumn::Of::kRank);
   const EnergyColumn& main = tree.columns.front();
   std::vector<NodeId> open_until;
   json.Key("tree");
@@ -121,6 +137,7 @@ void WriteTree(JsonWriter& json, const TreeColumns& tree, std::optional<int> dep
     if (!main.deviation.empty()) json.Member("deviation_j", main.deviation[id]);
     WriteSplit(json, "phases", phases, id);
     WriteSplit(json, "devices", devices, id);
+    if (!ranks.empty()) WriteSplit(json, "ranks", ranks, id);
     json.Member("layers", node.folded);
     json.Member("range", node.folded_range);
     json.Key("children").BeginArray();
@@ -211,6 +228,7 @@ void WriteAccountObject(JsonWriter& json, const AccountReport& report, const Tre
   json.Member("schema", "beryl.account/1");
   WriteContext(json, report);
   WriteClosure(json, report);
+  WriteRanks(json, tree);
   WriteOperations(json, "operations", report.operations, false, options.top);
   json.Member("operations_total", report.operations.size());
   WriteOperations(json, "summary", report.summary, true, options.top);

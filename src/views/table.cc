@@ -43,6 +43,7 @@ class TableWriter {
 
   std::string Summary() {
     Header();
+    Ranks();
     Closure();
     Import();
     Notes();
@@ -53,6 +54,7 @@ class TableWriter {
     Header();
     Tree();
     Operations();
+    Ranks();
     Closure();
     Import();
     Notes();
@@ -102,11 +104,16 @@ class TableWriter {
     return Blanks(missing) + std::string(text);
   }
 
+  static std::string DeviceCell(const std::string& device, int width) {
+    return Padded(Ellipsize(Printable(device), static_cast<size_t>(width)), width);
+  }
+
   void Header() {
     const RunContext& context = report_.context;
-    std::string files = context.ops_files.empty() ? "" : context.ops_files.front();
-    if (context.ops_files.size() > 1)
-      files += fmt::format(" (+{} more)", context.ops_files.size() - 1);
+    const std::vector<std::string>& names =
+        context.run_files.empty() ? context.ops_files : context.run_files;
+    std::string files = names.empty() ? "" : names.front();
+    if (names.size() > 1) files += fmt::format(" (+{} more)", names.size() - 1);
     std::string line = Bold(Ellipsize(Printable(files), static_cast<size_t>(width_) - 20));
     if (!context.label.empty()) line += "  " + Styled("[" + context.label + "]", "\x1b[33m");
     Line(line);
@@ -265,9 +272,11 @@ class TableWriter {
     double attributed = 0;
     for (const ChannelAccount& account : report_.channels) attributed += account.attributed.value;
     const bool narrow = width_ < kNarrow;
-    Line(Bold(fmt::format("{:>8}{:>7}{}{:>8}  {:<4}{:<6} {}", "energy", "share",
+    const int device_width = DeviceWidth(6);
+    Line(Bold(fmt::format("{:>8}{:>7}{}{:>8}  {:<4}{:<{}} {}", "energy", "share",
                           narrow ? "" : fmt::format("{:>8}{:>9}", "power", "time"), "count", "",
-                          "device", narrow ? "operation" : "operation, layers added up")));
+                          "device", device_width,
+                          narrow ? "operation" : "operation, layers added up")));
     for (size_t i = 0; i < count; ++i) {
       const OperationRow& row = report_.summary[i];
       const bool share = row.energy_j && attributed > 0;
@@ -280,7 +289,7 @@ class TableWriter {
                       RightAligned(share ? FormatPercent(*row.energy_j / attributed) : "?", 7),
                       narrow ? "" : power_and_time, FormatCount(row.count),
                       kPhaseLooks[static_cast<size_t>(row.phase)].short_name,
-                      Padded(Ellipsize(Printable(row.device), 6), 6));
+                      DeviceCell(row.device, device_width));
       const auto room =
           static_cast<size_t>(std::max(12, width_ - static_cast<int>(DisplayWidth(front))));
       Line(front + EllipsizePath(Printable(row.name), room));
@@ -291,11 +300,37 @@ class TableWriter {
     Line();
   }
 
+  // How wide a column of device names has to be, within reason.
+  int DeviceWidth(int least) const {
+    int width = least;
+    for (const ChannelAccount& account : report_.channels) {
+      width = std::max(width, static_cast<int>(DisplayWidth(account.channel)) + 1);
+    }
+    return std::min(width, width_ < kNarrow ? least : 24);
+  }
+
+  // Each rank's part, where there are several.
+  void Ranks() {
+    const double whole = Total(0);
+    bool first = true;
+    for (const EnergyColumn& column : report_.folded.columns) {
+      if (column.of != EnergyColumn::Of::kRank) continue;
+      if (first) Line(Bold(fmt::format("{:<24}{:>10}{:>8}", "rank", "operations", "share")));
+      first = false;
+      const double energy = column.total.front();
+      Line(fmt::format("{}{}{}", Padded(Ellipsize(Printable(column.label), 24), 24),
+                       RightAligned(std::isnan(energy) ? "?" : FormatJoules(energy), 10),
+                       RightAligned(whole > 0 ? FormatPercent(energy / whole) : "?", 8)));
+    }
+    if (!first) Line();
+  }
+
   void Closure() {
     const bool narrow = width_ < kNarrow;
-    Line(Bold(fmt::format("{:<8}{:>10} = {:>10}{} + {:>9}{} + {:>12}", "device", "total",
-                          "operations", narrow ? "" : "       ", "idle", narrow ? "" : "        ",
-                          "unattributed")));
+    const int device_width = DeviceWidth(8);
+    Line(Bold(fmt::format("{:<{}}{:>10} = {:>10}{} + {:>9}{} + {:>12}", "device", device_width,
+                          "total", "operations", narrow ? "" : "       ", "idle",
+                          narrow ? "" : "        ", "unattributed")));
     double worst = 0;
     for (const ChannelAccount& account : report_.channels) {
       const double total = account.total.value;
@@ -303,12 +338,12 @@ class TableWriter {
         if (narrow) return std::string();
         return RightAligned(total != 0 ? FormatPercent(part.value / total) : "-", width);
       };
-      Line(fmt::format(
-          "{}{} = {}{} + {}{} + {}", Padded(Ellipsize(Printable(account.channel), 8), 8),
-          RightAligned(FormatJoules(total), 10),
-          RightAligned(FormatJoules(account.attributed.value), 10), share(account.attributed, 7),
-          RightAligned(FormatJoules(account.idle.value), 9), share(account.idle, 8),
-          RightAligned(FormatJoules(account.unattributed.value), 12)));
+      Line(fmt::format("{}{} = {}{} + {}{} + {}", DeviceCell(account.channel, device_width),
+                       RightAligned(FormatJoules(total), 10),
+                       RightAligned(FormatJoules(account.attributed.value), 10),
+                       share(account.attributed, 7),
+                       RightAligned(FormatJoules(account.idle.value), 9), share(account.idle, 8),
+                       RightAligned(FormatJoules(account.unattributed.value), 12)));
       Details(account);
       worst = std::max(worst, account.ClosureError());
     }

@@ -1,0 +1,48 @@
+// Run files: whatever the bytes, loading ends, and what it gives can be accounted.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "account/account.h"
+#include "base/deflate.h"
+#include "store/blocks.h"
+#include "store/encoding.h"
+#include "store/store.h"
+#include "tree/tree.h"
+
+namespace {
+
+// Checksums keep a fuzzer out: each block's is put right first.
+std::string WithChecksums(std::string bytes) {
+  for (size_t at = 16; at + 16 <= bytes.size();) {
+    uint32_t stored = 0;
+    std::memcpy(&stored, bytes.data() + at + 8, sizeof(stored));
+    if (stored > bytes.size() - at - 16) break;
+    const std::string_view all(bytes);
+    const uint32_t sum =
+        beryl::Checksum(all.substr(at + 16, stored), beryl::Checksum(all.substr(at, 12)));
+    std::memcpy(bytes.data() + at + 12, &sum, sizeof(sum));
+    at += 16 + stored;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string bytes = WithChecksums(std::string(reinterpret_cast<const char*>(data), size));
+  auto source = beryl::ByteSource::FromMemory(bytes, "fuzz.beryl");
+  beryl::store::StoredRun run;
+  if (!beryl::store::Load(source, {}, run)) return 0;
+  for (const beryl::PowerChannel& channel : run.power.channels) {
+    if (channel.times.size() != channel.values.size() || channel.times.empty()) std::abort();
+  }
+  if (run.power.channels.empty()) return 0;
+  const auto footprint = beryl::account::Account(run.power, run.ops, {});
+  if (!footprint) return 0;
+  const auto built = beryl::tree::Build(run.ops);
+  beryl::tree::Columns(run.ops, *footprint, beryl::tree::Fold(built));
+  beryl::tree::Operations(run.ops, *footprint);
+  return 0;
+}
