@@ -2,13 +2,13 @@
 // operation launched a kernel, which forward operation a backward one belongs to.
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "importers/pytorch_names.h"
 #include "importers/pytorch_records.h"
 
 namespace beryl::importers {
@@ -21,6 +21,7 @@ struct Place {
   PathId scope = kRootPath;    // for the qualified name
   PathId path = kRootPath;     // in the tree
   uint32_t parent_op = kNone;  // the operation it was called from
+  uint32_t kind = kNone;       // of a host operation, once it is added
   Phase phase = Phase::kForward;
   bool in_module = false;
 };
@@ -28,8 +29,9 @@ struct Place {
 struct OpKindHash {
   size_t operator()(const OpKind& kind) const {
     uint64_t hash = kind.path;
-    for (const uint64_t part : {uint64_t{kind.scope}, uint64_t{kind.op}, uint64_t{kind.type},
-                                uint64_t{kind.shapes}, static_cast<uint64_t>(kind.phase)}) {
+    for (const uint64_t part :
+         {uint64_t{kind.scope}, uint64_t{kind.op}, uint64_t{kind.type}, uint64_t{kind.shapes},
+          static_cast<uint64_t>(kind.phase), uint64_t{kind.rank}}) {
       hash = (hash ^ part) * 0x9E3779B97F4A7C15ULL;
       hash ^= hash >> 32;
     }
@@ -40,7 +42,11 @@ struct OpKindHash {
 class Assembler {
  public:
   Assembler(std::vector<KinetoRecord> records, OpTrace& trace, ImportReport& report)
-      : records_(std::move(records)), trace_(trace), report_(report), places_(records_.size()) {}
+      : records_(std::move(records)),
+        trace_(trace),
+        report_(report),
+        places_(records_.size()),
+        rank_(trace.RankNumber(report.rank)) {}
 
   void Run() {
     for (const KinetoRecord& record : records_) {
@@ -55,6 +61,7 @@ class Assembler {
     NestAll(order, /*backward=*/true);
     AddHostOperations(order);
     AddDeviceOperations();
+    AddDataflow();
   }
 
  private:
@@ -79,14 +86,6 @@ class Assembler {
     }
   };
   static constexpr StringId kAnyThread = std::numeric_limits<StringId>::max();
-
-  // `autograd::engine::evaluate_function: X` wraps what the engine runs; versions before 1.9 show
-  // the node itself: `AddmmBackward`, `AddBackward0`, `CopyBackwards`.
-  static bool IsBackwardName(std::string_view name) {
-    return name.starts_with("autograd::engine::evaluate_function") ||
-           name == "torch::autograd::AccumulateGrad" ||
-           name.find("Backward") != std::string_view::npos;
-  }
 
   static bool IsHostOp(KinetoCategory category) {
     return category == KinetoCategory::kCpuOp || category == KinetoCategory::kRuntime;
@@ -122,23 +121,59 @@ class Assembler {
     return order;
   }
 
+  // A step as this file shows it.
+  struct StepWindow {
+    Nanos start;
+    Nanos end;
+    StringId name = 0;
+    uint32_t number = 0;
+  };
+
   void FindSteps() {
-    first_step_ = trace_.steps.size();
     for (const KinetoRecord& record : records_) {
       if (record.category != KinetoCategory::kStep) continue;
-      trace_.steps.push_back(
-          {std::string(trace_.strings.Text(record.name)), record.start, record.end});
+      steps_.push_back({record.start, record.end, record.name});
     }
-    std::sort(trace_.steps.begin() + static_cast<std::ptrdiff_t>(first_step_), trace_.steps.end(),
-              [](const RunStep& a, const RunStep& b) { return a.start < b.start; });
+    std::stable_sort(steps_.begin(), steps_.end(),
+                     [](const StepWindow& a, const StepWindow& b) { return a.start < b.start; });
+    if (!steps_.empty()) FindOpenSteps();
+    for (StepWindow& window : steps_) {
+      window.number = StepNumber(window.name, window.start);
+      RunStep& step = trace_.steps[window.number];
+      step.start = std::min(step.start, window.start);
+      step.end = std::max(step.end, window.end);
+    }
+  }
+
+  // Ranks go through the same steps; a rank that comes to a name again is in another step.
+  uint32_t StepNumber(StringId name, Nanos start) {
+    if (const auto open = open_steps_.find(name);
+        open != open_steps_.end() && !open->second.empty()) {
+      const uint32_t number = open->second.back();
+      open->second.pop_back();
+      return number;
+    }
+    trace_.steps.push_back({std::string(trace_.strings.Text(name)), start, start});
+    return static_cast<uint32_t>(trace_.steps.size() - 1);
+  }
+
+  // Steps of other ranks that this rank has not been to, the last first.
+  void FindOpenSteps() {
+    std::vector<bool> taken(trace_.steps.size(), false);
+    for (const Op& op : trace_.ops) {
+      if (op.step != kNoStep && trace_.kinds[op.kind].rank == rank_) taken[op.step] = true;
+    }
+    for (auto number = static_cast<uint32_t>(taken.size()); number-- > 0;) {
+      if (taken[number]) continue;
+      open_steps_[trace_.strings.Intern(trace_.steps[number].name)].push_back(number);
+    }
   }
 
   uint32_t StepAt(Nanos time) const {
-    const auto first = trace_.steps.begin() + static_cast<std::ptrdiff_t>(first_step_);
-    auto after = std::upper_bound(first, trace_.steps.end(), time,
-                                  [](Nanos t, const RunStep& step) { return t < step.start; });
-    if (after == first || time >= (after - 1)->end) return kNoStep;
-    return static_cast<uint32_t>(after - 1 - trace_.steps.begin());
+    auto after = std::upper_bound(steps_.begin(), steps_.end(), time,
+                                  [](Nanos t, const StepWindow& step) { return t < step.start; });
+    if (after == steps_.begin() || time >= (after - 1)->end) return kNoStep;
+    return (after - 1)->number;
   }
 
   // Walks every thread with a stack. On the first turn every operation gets the place its own
@@ -149,7 +184,10 @@ class Assembler {
     bool first = true;
     for (const uint32_t index : order) {
       const KinetoRecord& record = records_[index];
-      if (first || record.thread != thread) stack.clear();
+      if (first || record.thread != thread) {
+        stack.clear();
+        last_node_ = kNone;
+      }
       first = false;
       thread = record.thread;
       while (!stack.empty() && stack.back().end <= record.start) stack.pop_back();
@@ -203,7 +241,7 @@ class Assembler {
         open.path = trace_.paths.Intern(above, record.name, PathKind::kModule, type_id);
         open.scope = trace_.paths.Intern(open.scope, record.name, PathKind::kModule, type_id);
         if (open.phase != Phase::kBackward) {
-          place_of_module_.try_emplace(record.name, Place{open.scope, open.path, kNone});
+          place_of_module_.try_emplace(record.name, Place{open.scope, open.path});
         }
       }
       open.in_module = true;
@@ -225,10 +263,9 @@ class Assembler {
     if (record.hierarchy != 0 && !open.in_module && open.phase != Phase::kBackward) {
       EnterHierarchy(record.hierarchy, open);
     }
-    if (second_turn && starts_backward && !open.in_module && caller == kNone) {
-      if (const uint32_t forward = ForwardOf(record); forward != kNone) {
-        MoveTo(places_[forward], open);
-      }
+    if (second_turn && caller == kNone) {
+      if (!starts_backward) last_node_ = kNone;
+      if (starts_backward && !open.in_module) FollowForward(index, name, open);
     }
     open.path = trace_.paths.Intern(open.path, record.name, PathKind::kOperation);
     open.op = index;
@@ -256,6 +293,13 @@ class Assembler {
     auto forward = forwards_.find({record.sequence, record.thread});
     if (forward == forwards_.end()) forward = forwards_.find({record.sequence, kAnyThread});
     return forward == forwards_.end() ? kNone : forward->second;
+  }
+
+  void FollowForward(uint32_t index, std::string_view name, Open& open) {
+    // Adding up a gradient comes before everything else that waits in the engine's queue: it runs
+    // right after the node that made the gradient, and has no number of its own.
+    if (!IsAccumulateGrad(name)) last_node_ = ForwardOf(records_[index]);
+    if (last_node_ != kNone) MoveTo(places_[last_node_], open);
   }
 
   void MoveTo(const Place& forward, Open& open) const {
@@ -297,49 +341,55 @@ class Assembler {
     open.in_module = true;
   }
 
-  uint32_t KindOf(const OpKind& kind) {
+  uint32_t KindOf(OpKind kind) {
+    kind.rank = rank_;
     auto [place, is_new] = kinds_.try_emplace(kind, static_cast<uint32_t>(trace_.kinds.size()));
     if (is_new) trace_.kinds.push_back(kind);
     return place->second;
   }
 
   void AddHostOperations(const std::vector<uint32_t>& order) {
-    std::unordered_map<StringId, uint32_t> lanes;
-    uint16_t cpu = 0;
-    bool have_cpu = false;
     for (const uint32_t index : order) {
       const KinetoRecord& record = records_[index];
       if (!IsHostOp(record.category)) continue;
-      if (!have_cpu) cpu = trace_.DeviceNumber("CPU:0");
-      have_cpu = true;
-      const Place& place = places_[index];
-      // Lanes of several files must not meet: a thread is told apart by file.
-      const auto lane = lanes.try_emplace(record.thread, NextLane() + lanes.size()).first->second;
-      const uint32_t kind =
+      Place& place = places_[index];
+      place.kind =
           KindOf({place.path, place.scope, record.name, record.name, record.shapes, place.phase});
-      trace_.ops.push_back({record.start, record.end, kind, lane, StepAt(record.start), cpu});
+      trace_.ops.push_back({record.start, record.end, place.kind, LaneOf(record.thread, 0),
+                            StepAt(record.start), DeviceOf(record.device)});
       if (has_modules_) ++(place.in_module ? report_.inside_modules : report_.outside_modules);
     }
   }
 
-  uint32_t NextLane() {
-    if (!next_lane_) {
-      uint32_t next = 0;
+  // What a host thread runs, itself or on a device, is a lane. Lanes of several files must not
+  // meet: a thread is told apart by file.
+  uint32_t LaneOf(StringId thread, StringId device) {
+    if (lanes_.empty()) {
       for (const Op& op : trace_.ops) {
-        if (op.lane != kNoLane) next = std::max(next, op.lane + 1);
+        if (op.lane != kNoLane) first_lane_ = std::max(first_lane_, op.lane + 1);
       }
-      next_lane_ = next;
     }
-    return *next_lane_;
+    const uint64_t key = (static_cast<uint64_t>(device) << 32) | thread;
+    return lanes_.try_emplace(key, first_lane_ + static_cast<uint32_t>(lanes_.size()))
+        .first->second;
+  }
+
+  uint16_t DeviceOf(StringId name) {
+    auto [place, is_new] = devices_.try_emplace(name, 0);
+    if (is_new) {
+      place->second =
+          trace_.DeviceNumber(name == 0 ? "CPU:0" : std::string(trace_.strings.Text(name)));
+    }
+    return place->second;
   }
 
   void AddDeviceOperations() {
-    std::unordered_map<int64_t, uint32_t> runtime_of_correlation;
+    std::unordered_map<int64_t, uint32_t> call_of_correlation;
     std::unordered_map<int64_t, uint32_t> op_of_external_id;
     for (uint32_t i = 0; i < records_.size(); ++i) {
       const KinetoRecord& record = records_[i];
-      if (record.category == KinetoCategory::kRuntime && record.correlation != kNoNumber) {
-        runtime_of_correlation[record.correlation] = i;
+      if (IsHostOp(record.category) && record.correlation != kNoNumber) {
+        call_of_correlation[record.correlation] = i;
       }
       if (record.category == KinetoCategory::kCpuOp && record.external_id != kNoNumber) {
         op_of_external_id[record.external_id] = i;
@@ -350,10 +400,9 @@ class Assembler {
       ++report_.device_events;
       if (record.correlation != kNoNumber) ++report_.with_correlation;
       uint32_t launcher = kNone;
-      if (const auto call = runtime_of_correlation.find(record.correlation);
-          record.correlation != kNoNumber && call != runtime_of_correlation.end()) {
+      if (const auto call = call_of_correlation.find(record.correlation);
+          record.correlation != kNoNumber && call != call_of_correlation.end()) {
         launcher = call->second;
-        if (places_[launcher].parent_op != kNone) launcher = places_[launcher].parent_op;
       } else if (const auto op = op_of_external_id.find(record.external_id);
                  record.external_id != kNoNumber && op != op_of_external_id.end() &&
                  records_[op->second].start <= record.start) {
@@ -367,8 +416,10 @@ class Assembler {
     OpKind kind;
     kind.type = record.name;
     uint32_t step = kNoStep;
+    uint32_t lane = kNoLane;
     if (launcher != kNone) {
       ++report_.tied;
+      if (record.encloses) lane = LaneOf(records_[launcher].thread, record.device);
       // A runtime call may itself be called from a runtime call; the operation is above both.
       while (records_[launcher].category == KinetoCategory::kRuntime &&
              places_[launcher].parent_op != kNone) {
@@ -390,8 +441,30 @@ class Assembler {
       kind.op = record.name;
       step = StepAt(record.start);
     }
-    trace_.ops.push_back({record.start, record.end, KindOf(kind), kNoLane, step,
-                          trace_.DeviceNumber(fmt::format("GPU:{}", record.device))});
+    trace_.ops.push_back(
+        {record.start, record.end, KindOf(kind), lane, step, DeviceOf(record.device)});
+  }
+
+  // What a forward operation keeps goes to the backward operation of the same number. Operations
+  // of one phase do not tell whose results they take.
+  void AddDataflow() {
+    const auto first = static_cast<std::ptrdiff_t>(trace_.dataflow.size());
+    for (uint32_t i = 0; i < records_.size(); ++i) {
+      const KinetoRecord& record = records_[i];
+      if (record.category != KinetoCategory::kCpuOp || record.sequence == kNoNumber) continue;
+      const std::string_view name = trace_.strings.Text(record.name);
+      if (places_[i].phase != Phase::kBackward || !IsBackwardName(name) || IsEngineWrapper(name)) {
+        continue;
+      }
+      const uint32_t forward = ForwardOf(record);
+      if (forward != kNone && forward != i) {
+        trace_.dataflow.push_back({places_[forward].kind, places_[i].kind});
+      }
+    }
+    // Kinds of this file are new, so its arrows come after those of the others.
+    std::sort(trace_.dataflow.begin() + first, trace_.dataflow.end());
+    trace_.dataflow.erase(std::unique(trace_.dataflow.begin() + first, trace_.dataflow.end()),
+                          trace_.dataflow.end());
   }
 
   std::vector<KinetoRecord> records_;
@@ -401,8 +474,13 @@ class Assembler {
   std::unordered_map<ForwardKey, uint32_t, ForwardKeyHash> forwards_;
   std::unordered_map<StringId, Place> place_of_module_;
   std::unordered_map<OpKind, uint32_t, OpKindHash> kinds_;
-  std::optional<uint32_t> next_lane_;
-  size_t first_step_ = 0;
+  std::unordered_map<uint64_t, uint32_t> lanes_;  // by device and host thread
+  uint32_t first_lane_ = 0;
+  std::unordered_map<StringId, uint16_t> devices_;
+  std::vector<StepWindow> steps_;  // by start
+  std::unordered_map<StringId, std::vector<uint32_t>> open_steps_;
+  uint16_t rank_;
+  uint32_t last_node_ = kNone;  // forward operation of what the engine ran last on the thread
   PathId outside_ = kRootPath;
   bool has_modules_ = false;
 };

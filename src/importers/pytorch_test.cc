@@ -164,8 +164,40 @@ TEST(PyTorchTest, BackwardGoesToTheModuleOfTheLastForwardOperationWithItsNumber)
   EXPECT_EQ(imported.PhaseOf("Net_0/Linear_1/aten::mm"), Phase::kBackward);
   EXPECT_EQ(imported.PhaseOf("Net_0/Linear_1/AddmmBackward0"), Phase::kBackward);
   EXPECT_EQ(imported.PhaseOf("Net_0/Linear_1/aten::addmm"), Phase::kForward);
-  EXPECT_EQ(imported.PhaseOf("aten::add_"), Phase::kBackward);
-  EXPECT_THAT(imported.PathOf("aten::add_"), StartsWith("(outside every module)/"));
+}
+
+TEST(PyTorchTest, AGradientIsAddedUpInTheModuleOfTheNodeThatMadeIt) {
+  constexpr std::string_view kAccumulate =
+      "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad";
+  const Imported imported = ImportKineto({
+      Module("Linear_0", 10, 20),
+      CpuOp("aten::addmm", 12, 5, kForwardSeven),
+      // Nothing made a gradient before this one.
+      CpuOp(kAccumulate, 190, 5, "", "2"),
+      CpuOp("aten::first_", 191, 2, "", "2"),
+      CpuOp("autograd::engine::evaluate_function: AddmmBackward0", 200, 30, kBackwardSeven, "2"),
+      CpuOp(kAccumulate, 240, 5, "", "2"),
+      CpuOp("aten::weight_", 241, 2, "", "2"),
+      CpuOp(kAccumulate, 250, 5, "", "2"),
+      CpuOp("aten::bias_", 251, 2, "", "2"),
+      // A node whose forward operation is not known, and one of the program's own operations.
+      CpuOp("autograd::engine::evaluate_function: MulBackward0", 260, 5, "", "2"),
+      CpuOp(kAccumulate, 270, 5, "", "2"),
+      CpuOp("aten::unknown_", 271, 2, "", "2"),
+      CpuOp("autograd::engine::evaluate_function: AddmmBackward0", 300, 5, kBackwardSeven, "2"),
+      CpuOp("aten::ones", 310, 2, "", "2"),
+      CpuOp(kAccumulate, 320, 5, "", "2"),
+      CpuOp("aten::late_", 321, 2, "", "2"),
+      // Another thread's engine has made nothing yet.
+      CpuOp(kAccumulate, 400, 5, "", "3"),
+      CpuOp("aten::other_", 401, 2, "", "3"),
+  });
+  EXPECT_EQ(imported.PhaseOf("Linear_0/aten::weight_"), Phase::kBackward);
+  EXPECT_EQ(imported.PhaseOf("Linear_0/aten::bias_"), Phase::kBackward);
+  for (const char* name : {"aten::first_", "aten::unknown_", "aten::late_", "aten::other_"}) {
+    EXPECT_EQ(imported.PhaseOf(name), Phase::kBackward) << name;
+    EXPECT_THAT(imported.PathOf(name), StartsWith("(outside every module)/")) << name;
+  }
 }
 
 TEST(PyTorchTest, BackwardMayComeBeforeItsForwardThreadInTheFile) {
