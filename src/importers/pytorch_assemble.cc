@@ -73,6 +73,7 @@ class Assembler {
     PathId path = kRootPath;
     Phase phase = Phase::kForward;
     bool in_module = false;
+    bool accumulates = false;  // adds up a gradient
   };
 
   struct ForwardKey {
@@ -191,7 +192,7 @@ class Assembler {
       first = false;
       thread = record.thread;
       while (!stack.empty() && stack.back().end <= record.start) stack.pop_back();
-      const Open outside{record.end, kNone, kRootPath, OutsidePath(), Phase::kForward, false};
+      const Open outside{record.end, kNone, kRootPath, OutsidePath()};
       const Open& around = stack.empty() ? outside : stack.back();
       Open open = around;
       open.end = record.end;
@@ -267,6 +268,12 @@ class Assembler {
       if (!starts_backward) last_node_ = kNone;
       if (starts_backward && !open.in_module) FollowForward(index, name, open);
     }
+    if (open.accumulates && name.starts_with("c10d::")) {
+      // The last gradient of a bucket sets off the exchange of all of them.
+      open.path = OutsidePath();
+      open.scope = kRootPath;
+      open.in_module = false;
+    }
     open.path = trace_.paths.Intern(open.path, record.name, PathKind::kOperation);
     open.op = index;
     place.scope = open.scope;
@@ -298,7 +305,8 @@ class Assembler {
   void FollowForward(uint32_t index, std::string_view name, Open& open) {
     // Adding up a gradient comes before everything else that waits in the engine's queue: it runs
     // right after the node that made the gradient, and has no number of its own.
-    if (!IsAccumulateGrad(name)) last_node_ = ForwardOf(records_[index]);
+    open.accumulates = IsAccumulateGrad(name);
+    if (!open.accumulates) last_node_ = ForwardOf(records_[index]);
     if (last_node_ != kNone) MoveTo(places_[last_node_], open);
   }
 

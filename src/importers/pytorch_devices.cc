@@ -1,5 +1,6 @@
 #include "importers/pytorch_devices.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -149,13 +150,13 @@ StringId KinetoDevices::NameOf(const KinetoRecord& record) {
   std::string_view device = strings_.Text(record.device);
   if (device.empty()) device = labelled ? process->second.device : usual_;
   int32_t number = record.device_number;
-  if (number < 0 && labelled) number = process->second.number;
+  // A label without a number is that of the only one.
+  if (number < 0 && labelled) number = std::max(process->second.number, 0);
   if (number < 0) {
     // Without more, the process is the device's number.
     const double pid = ParseNumber(strings_.Text(record.process)).value_or(-1);
     if (pid >= 0 && pid < 10'000) number = static_cast<int32_t>(pid);
   }
-  if (number < 0 && labelled) number = 0;
   if (number >= 0) place->second = strings_.Intern(fmt::format("{}:{}", device, number));
   return place->second;
 }
