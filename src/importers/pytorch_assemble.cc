@@ -420,6 +420,31 @@ class Assembler {
     }
   }
 
+  // A kernel belongs to the operation that launched it. What is launched from a module or a region
+  // directly, as compiled code does, is an operation itself.
+  void SetLauncher(uint32_t launcher, const KinetoRecord& record, OpKind& kind) {
+    // A runtime call may itself be called from a runtime call; the operation is above both.
+    auto is_call = [&](uint32_t index) {
+      return index != kNone && records_[index].category == KinetoCategory::kRuntime;
+    };
+    while (is_call(launcher) && is_call(places_[launcher].parent_op)) {
+      launcher = places_[launcher].parent_op;
+    }
+    PathId above = places_[launcher].path;
+    StringId name = records_[launcher].name;
+    if (is_call(launcher)) {
+      above = trace_.paths[above].parent;
+      const bool in_operation = trace_.paths[above].kind == PathKind::kOperation;
+      if (in_operation) launcher = places_[launcher].parent_op;
+      name = in_operation ? records_[launcher].name : record.name;
+    }
+    kind.path = trace_.paths.Intern(above, record.name, PathKind::kKernel);
+    kind.scope = places_[launcher].scope;
+    kind.op = kind.type = name;
+    kind.shapes = records_[launcher].shapes;
+    kind.phase = places_[launcher].phase;
+  }
+
   void AddDeviceOperation(const KinetoRecord& record, uint32_t launcher) {
     OpKind kind;
     kind.type = record.name;
@@ -428,17 +453,7 @@ class Assembler {
     if (launcher != kNone) {
       ++report_.tied;
       if (record.encloses) lane = LaneOf(records_[launcher].thread, record.device);
-      // A runtime call may itself be called from a runtime call; the operation is above both.
-      while (records_[launcher].category == KinetoCategory::kRuntime &&
-             places_[launcher].parent_op != kNone) {
-        launcher = places_[launcher].parent_op;
-      }
-      const Place& place = places_[launcher];
-      kind.path = trace_.paths.Intern(place.path, record.name, PathKind::kKernel);
-      kind.scope = place.scope;
-      kind.op = kind.type = records_[launcher].name;
-      kind.shapes = records_[launcher].shapes;
-      kind.phase = place.phase;
+      SetLauncher(launcher, record, kind);
       step = StepAt(records_[launcher].start);
     } else {
       report_.Count(Finding::Kind::kRepaired,
