@@ -154,8 +154,12 @@ class Visitor : public EventVisitor {
   }
 
   StringId Thread(std::string_view pid, std::string_view tid) {
+    // Most events run on the thread of the one before.
+    if (pid == last_pid_ && tid == last_tid_) return last_thread_;
+    last_pid_ = pid;
+    last_tid_ = tid;
     thread_text_.assign(pid).append("/").append(tid);
-    return strings_.Intern(thread_text_);
+    return last_thread_ = strings_.Intern(thread_text_);
   }
 
   void CountOther(char phase, std::string_view cat, uint64_t offset) {
@@ -179,6 +183,9 @@ class Visitor : public EventVisitor {
   WorkerStrings strings_;
   std::string thread_text_;
   std::string stable_name_;
+  std::string last_pid_;
+  std::string last_tid_;
+  StringId last_thread_ = 0;
 };
 
 // Whether all times stay in the range that differences can be taken in after adding `base_ns`.
@@ -221,6 +228,8 @@ class PyTorchImporter : public Importer {
     std::vector<KinetoRecord> records;
     std::vector<ProcessNote> process_notes;
     std::optional<int64_t> base_time_ns;
+    EventStreamOptions stream;
+    const size_t chunks = source.file_size() / stream.chunk_bytes + 1;
     auto commit = [&](std::unique_ptr<EventBatch> taken, int worker, bool keep) {
       auto& batch = static_cast<Batch&>(*taken);
       if (remaps.size() <= static_cast<size_t>(worker)) {
@@ -233,6 +242,8 @@ class PyTorchImporter : public Importer {
       if (!keep) return;
       report.events += batch.events;
       batch.findings.AddTo(report);
+      // Growing step by step would touch twice the memory.
+      if (records.empty()) records.reserve(batch.records.size() * chunks);
       for (KinetoRecord& record : batch.records) {
         record.name = remap[record.name];
         record.thread = remap[record.thread];
@@ -246,7 +257,6 @@ class PyTorchImporter : public Importer {
         process_notes.push_back({remap[note.process], remap[note.text]});
       }
     };
-    EventStreamOptions stream;
     stream.threads = options.threads;
     stream.progress = options.progress;
     auto end = WalkEvents(

@@ -2,19 +2,21 @@
 // operation launched a kernel, which forward operation a backward one belongs to.
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "importers/number_index.h"
 #include "importers/pytorch_names.h"
 #include "importers/pytorch_records.h"
 
 namespace beryl::importers {
 namespace {
 
-constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+constexpr uint32_t kNone = NumberIndex::kNone;
 
 // What is known of a host record after nesting.
 struct Place {
@@ -52,16 +54,18 @@ class Assembler {
     for (const KinetoRecord& record : records_) {
       has_modules_ =
           has_modules_ || record.category == KinetoCategory::kModule || record.hierarchy != 0;
+      has_sequences_ = has_sequences_ || record.sequence != kNoNumber;
+      has_devices_ = has_devices_ || record.category == KinetoCategory::kDevice;
     }
     const std::vector<uint32_t> order = HostOrder();
     FindSteps();
     // Forward operations first: a backward one takes its place from the forward one it belongs to,
     // which may have run on a thread that comes later.
     NestAll(order, /*backward=*/false);
-    NestAll(order, /*backward=*/true);
+    if (has_sequences_ || has_modules_) NestAll(order, /*backward=*/true);
     AddHostOperations(order);
-    AddDeviceOperations();
-    AddDataflow();
+    if (has_devices_) AddDeviceOperations();
+    if (has_sequences_) AddDataflow();
   }
 
  private:
@@ -97,29 +101,45 @@ class Assembler {
 
   // Host records by thread and time, outer before inner.
   std::vector<uint32_t> HostOrder() const {
-    std::vector<uint32_t> order;
+    std::map<StringId, std::vector<uint32_t>> of_thread;
+    std::vector<uint32_t>* last = nullptr;
+    StringId last_thread = 0;
     for (uint32_t i = 0; i < records_.size(); ++i) {
-      if (IsHostOp(records_[i].category) || IsScope(records_[i].category)) order.push_back(i);
+      if (!IsHostOp(records_[i].category) && !IsScope(records_[i].category)) continue;
+      if (last == nullptr || records_[i].thread != last_thread) {
+        last_thread = records_[i].thread;
+        last = &of_thread[last_thread];
+      }
+      last->push_back(i);
     }
+    auto before = [&](uint32_t a, uint32_t b) { return IsBefore(a, b); };
+    std::vector<uint32_t> order;
+    for (auto& [thread, events] : of_thread) {
+      // Newer versions write a thread's events in order.
+      if (!std::is_sorted(events.begin(), events.end(), before)) {
+        std::sort(events.begin(), events.end(), before);
+      }
+      order.insert(order.end(), events.begin(), events.end());
+    }
+    return order;
+  }
+
+  bool IsBefore(uint32_t a, uint32_t b) const {
+    const KinetoRecord& x = records_[a];
+    const KinetoRecord& y = records_[b];
+    if (x.start != y.start) return x.start < y.start;
+    if (x.end != y.end) return x.end > y.end;
     auto rank = [](KinetoCategory category) {
       if (category == KinetoCategory::kAnnotation) return 0;
       if (category == KinetoCategory::kModule) return 1;
       return category == KinetoCategory::kCpuOp ? 2 : 3;
     };
-    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-      const KinetoRecord& x = records_[a];
-      const KinetoRecord& y = records_[b];
-      if (x.thread != y.thread) return x.thread < y.thread;
-      if (x.start != y.start) return x.start < y.start;
-      if (x.end != y.end) return x.end > y.end;
-      if (rank(x.category) != rank(y.category)) return rank(x.category) < rank(y.category);
-      // Old versions write whole microseconds, and events in the order they ended; ids go by start.
-      if (x.external_id != y.external_id && x.category == y.category) {
-        return x.external_id < y.external_id;
-      }
-      return a < b;
-    });
-    return order;
+    if (rank(x.category) != rank(y.category)) return rank(x.category) < rank(y.category);
+    // Old versions write whole microseconds, and events in the order they ended; ids go by start.
+    if (x.external_id != y.external_id && x.category == y.category) {
+      return x.external_id < y.external_id;
+    }
+    return a < b;
   }
 
   // A step as this file shows it.
@@ -258,7 +278,7 @@ class Assembler {
     const KinetoRecord& record = records_[index];
     Place& place = places_[index];
     const std::string_view name = trace_.strings.Text(record.name);
-    const bool starts_backward = record.backward || IsBackwardName(name);
+    const bool starts_backward = record.backward || IsBackward(record.name);
     if (starts_backward) open.phase = Phase::kBackward;
     // In the backward phase the hierarchy is left over from some forward operation.
     if (record.hierarchy != 0 && !open.in_module && open.phase != Phase::kBackward) {
@@ -300,6 +320,15 @@ class Assembler {
     auto forward = forwards_.find({record.sequence, record.thread});
     if (forward == forwards_.end()) forward = forwards_.find({record.sequence, kAnyThread});
     return forward == forwards_.end() ? kNone : forward->second;
+  }
+
+  // Names are few and events many.
+  bool IsBackward(StringId name) {
+    enum : uint8_t { kUnknown, kNo, kYes };
+    if (name >= backward_names_.size()) backward_names_.resize(trace_.strings.size(), kUnknown);
+    uint8_t& known = backward_names_[name];
+    if (known == kUnknown) known = IsBackwardName(trace_.strings.Text(name)) ? kYes : kNo;
+    return known == kYes;
   }
 
   void FollowForward(uint32_t index, std::string_view name, Open& open) {
@@ -351,20 +380,29 @@ class Assembler {
 
   uint32_t KindOf(OpKind kind) {
     kind.rank = rank_;
+    // Nearly every path has one kind.
+    if (kind.path >= kind_of_path_.size()) kind_of_path_.resize(trace_.paths.size(), kNone);
+    uint32_t& last = kind_of_path_[kind.path];
+    if (last != kNone && trace_.kinds[last] == kind) return last;
     auto [place, is_new] = kinds_.try_emplace(kind, static_cast<uint32_t>(trace_.kinds.size()));
     if (is_new) trace_.kinds.push_back(kind);
-    return place->second;
+    return last = place->second;
   }
 
   void AddHostOperations(const std::vector<uint32_t>& order) {
+    trace_.ops.reserve(trace_.ops.size() + records_.size());
+    uint32_t lane = kNoLane;
+    StringId thread = 0;
     for (const uint32_t index : order) {
       const KinetoRecord& record = records_[index];
       if (!IsHostOp(record.category)) continue;
+      if (lane == kNoLane || record.thread != thread) lane = LaneOf(record.thread, 0);
+      thread = record.thread;
       Place& place = places_[index];
       place.kind =
           KindOf({place.path, place.scope, record.name, record.name, record.shapes, place.phase});
-      trace_.ops.push_back({record.start, record.end, place.kind, LaneOf(record.thread, 0),
-                            StepAt(record.start), DeviceOf(record.device)});
+      trace_.ops.push_back({record.start, record.end, place.kind, lane, StepAt(record.start),
+                            DeviceOf(record.device)});
       if (has_modules_) ++(place.in_module ? report_.inside_modules : report_.outside_modules);
     }
   }
@@ -391,30 +429,47 @@ class Assembler {
     return place->second;
   }
 
+  // As in the file, but that those that enclose others come before these.
+  std::vector<uint32_t> DeviceOrder() const {
+    std::vector<uint32_t> order;
+    bool encloses = false;
+    for (uint32_t i = 0; i < records_.size(); ++i) {
+      if (records_[i].category != KinetoCategory::kDevice) continue;
+      order.push_back(i);
+      encloses = encloses || records_[i].encloses;
+    }
+    if (encloses) {
+      std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+        const KinetoRecord& x = records_[a];
+        const KinetoRecord& y = records_[b];
+        return x.start != y.start ? x.start < y.start : x.end > y.end;
+      });
+    }
+    return order;
+  }
+
   void AddDeviceOperations() {
-    std::unordered_map<int64_t, uint32_t> call_of_correlation;
-    std::unordered_map<int64_t, uint32_t> op_of_external_id;
+    std::vector<std::pair<int64_t, uint32_t>> correlations;
+    std::vector<std::pair<int64_t, uint32_t>> external_ids;
     for (uint32_t i = 0; i < records_.size(); ++i) {
       const KinetoRecord& record = records_[i];
-      if (IsHostOp(record.category) && record.correlation != kNoNumber) {
-        call_of_correlation[record.correlation] = i;
+      if (IsHostOp(record.category) && record.correlation >= 0) {
+        correlations.emplace_back(record.correlation, i);
       }
-      if (record.category == KinetoCategory::kCpuOp && record.external_id != kNoNumber) {
-        op_of_external_id[record.external_id] = i;
+      if (record.category == KinetoCategory::kCpuOp && record.external_id >= 0) {
+        external_ids.emplace_back(record.external_id, i);
       }
     }
-    for (const KinetoRecord& record : records_) {
-      if (record.category != KinetoCategory::kDevice) continue;
+    const NumberIndex call_of_correlation(correlations);
+    const NumberIndex op_of_external_id(external_ids);
+    for (const uint32_t index : DeviceOrder()) {
+      const KinetoRecord& record = records_[index];
       ++report_.device_events;
       if (record.correlation != kNoNumber) ++report_.with_correlation;
-      uint32_t launcher = kNone;
-      if (const auto call = call_of_correlation.find(record.correlation);
-          record.correlation != kNoNumber && call != call_of_correlation.end()) {
-        launcher = call->second;
-      } else if (const auto op = op_of_external_id.find(record.external_id);
-                 record.external_id != kNoNumber && op != op_of_external_id.end() &&
-                 records_[op->second].start <= record.start) {
-        launcher = op->second;
+      uint32_t launcher = call_of_correlation.Find(record.correlation);
+      if (launcher == kNone) {
+        launcher = op_of_external_id.Find(record.external_id);
+        if (launcher != kNone && records_[launcher].start > record.start) launcher = kNone;
       }
       AddDeviceOperation(record, launcher);
     }
@@ -504,8 +559,12 @@ class Assembler {
   std::unordered_map<StringId, std::vector<uint32_t>> open_steps_;
   uint16_t rank_;
   uint32_t last_node_ = kNone;  // forward operation of what the engine ran last on the thread
+  std::vector<uint8_t> backward_names_;  // by name
+  std::vector<uint32_t> kind_of_path_;   // the last one
   PathId outside_ = kRootPath;
   bool has_modules_ = false;
+  bool has_sequences_ = false;
+  bool has_devices_ = false;
 };
 
 }  // namespace

@@ -9,15 +9,16 @@
 // What versions before 1.8 call a kernel is the time between two events on the stream, one before
 // and one after an operator, so these enclose one another as the operators do.
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "importers/chrome_events.h"
 #include "importers/importer.h"
+#include "importers/number_index.h"
 #include "importers/pytorch_names.h"
 #include "importers/pytorch_records.h"
 
@@ -145,105 +146,143 @@ class Visitor : public EventVisitor {
   }
 
   StringId Thread(const ChromeEvent& read) {
+    // Most events run on the thread of the one before.
+    if (read.pid == last_pid_ && read.tid == last_tid_) return last_thread_;
+    last_pid_ = read.pid;
+    last_tid_ = read.tid;
     text_.assign(read.pid).append("/").append(read.tid);
-    return strings_.Intern(text_);
+    return last_thread_ = strings_.Intern(text_);
   }
 
   std::unique_ptr<Batch> batch_;
   WorkerStrings strings_;
   std::string text_;
+  std::string last_pid_;
+  std::string last_tid_;
+  StringId last_thread_ = 0;
 };
 
 // Finds the events at the ends of the flows, and ties them.
 class FlowTies {
  public:
   FlowTies(std::vector<KinetoRecord>& records, const std::vector<Flow>& flows)
-      : records_(records), flows_(flows) {
-    for (uint32_t i = 0; i < records.size(); ++i) {
-      const KinetoRecord& record = records[i];
-      at_[{record.thread, record.name, record.start.value}].push_back(i);
-    }
-  }
+      : records_(records), flows_(flows), event_of_(flows.size(), NumberIndex::kNone) {}
 
   void Tie() {
-    std::unordered_map<int64_t, uint32_t> launcher_of;
-    for (const Flow& flow : flows_) {
-      if (!flow.starts) continue;
-      // An event is written before the flows that leave it.
-      const uint32_t event = EventAt(flow, /*before=*/true);
-      if (event == kNone || records_[event].category == KinetoCategory::kDevice) continue;
-      launcher_of[flow.id] = event;
-      records_[event].correlation = event;
+    FindNeighbours();
+    FindOthers();
+    std::vector<std::pair<int64_t, uint32_t>> starts;
+    for (size_t i = 0; i < flows_.size(); ++i) {
+      if (flows_[i].starts && event_of_[i] != NumberIndex::kNone) {
+        starts.emplace_back(flows_[i].id, event_of_[i]);
+      }
     }
-    for (const Flow& flow : flows_) {
-      if (flow.starts) continue;
-      const auto launcher = launcher_of.find(flow.id);
-      if (launcher == launcher_of.end()) continue;
-      // ... and the flow that reaches it, before a kernel.
-      const uint32_t event = EventAt(flow, /*before=*/false);
-      if (event == kNone || records_[event].category != KinetoCategory::kDevice) continue;
-      records_[event].correlation = launcher->second;
-      records_[event].encloses = records_[event].name == records_[launcher->second].name;
+    const NumberIndex launcher_of(starts);
+    for (size_t i = 0; i < flows_.size(); ++i) {
+      if (flows_[i].starts || event_of_[i] == NumberIndex::kNone) continue;
+      const uint32_t launcher = launcher_of.Find(flows_[i].id);
+      if (launcher == NumberIndex::kNone) continue;
+      KinetoRecord& kernel = records_[event_of_[i]];
+      records_[launcher].correlation = kernel.correlation = launcher;
+      kernel.encloses = kernel.name == records_[launcher].name;
     }
   }
 
  private:
-  static constexpr uint32_t kNone = ~uint32_t{0};
-
-  struct Key {
+  struct Spot {
     StringId thread;
     StringId name;
     int64_t start;
-    bool operator==(const Key&) const = default;
+    bool operator==(const Spot&) const = default;
   };
-  struct KeyHash {
-    size_t operator()(const Key& key) const {
-      const uint64_t ids = (static_cast<uint64_t>(key.thread) << 32) | key.name;
-      return (ids ^ (static_cast<uint64_t>(key.start) * 0x9E3779B97F4A7C15ULL)) *
-                 0xC2B2AE3D27D4EB4FULL >>
+  struct SpotHash {
+    size_t operator()(const Spot& spot) const {
+      const uint64_t ids = (static_cast<uint64_t>(spot.thread) << 32) | spot.name;
+      return ((ids ^ (static_cast<uint64_t>(spot.start) * 0x9E3779B97F4A7C15ULL)) *
+              0xC2B2AE3D27D4EB4FULL) >>
              7;
     }
   };
 
-  // The event where the flow says it is; of several, the nearest before or after it in the file.
-  uint32_t EventAt(const Flow& flow, bool before) const {
-    const auto found = at_.find({flow.thread, flow.name, flow.time.value});
-    if (found == at_.end()) return kNone;
-    const std::vector<uint32_t>& events = found->second;
-    const auto after = std::upper_bound(
-        events.begin(), events.end(), flow.offset,
-        [&](uint64_t offset, uint32_t event) { return offset < records_[event].offset; });
-    if (before) return after == events.begin() ? events.front() : *(after - 1);
-    return after == events.end() ? events.back() : *after;
+  static Spot SpotOf(const KinetoRecord& record) {
+    return {record.thread, record.name, record.start.value};
+  }
+  static Spot SpotOf(const Flow& flow) { return {flow.thread, flow.name, flow.time.value}; }
+
+  // A flow leaves an operation at its start and reaches a kernel at its start.
+  bool Joins(const Flow& flow, uint32_t event) const {
+    const bool on_device = records_[event].category == KinetoCategory::kDevice;
+    return on_device != flow.starts && SpotOf(flow) == SpotOf(records_[event]);
+  }
+
+  // All versions write an operation, and then for each of its kernels the flow's two ends and the
+  // kernel.
+  void FindNeighbours() {
+    uint32_t operation = NumberIndex::kNone;
+    size_t reaching = flows_.size();
+    uint32_t next = 0;
+    auto pass = [&](uint64_t offset) {
+      for (; next < records_.size() && records_[next].offset < offset; ++next) {
+        if (records_[next].category != KinetoCategory::kDevice) {
+          operation = next;
+        } else if (reaching < flows_.size()) {
+          if (Joins(flows_[reaching], next)) event_of_[reaching] = next;
+          reaching = flows_.size();
+        }
+      }
+    };
+    for (size_t i = 0; i < flows_.size(); ++i) {
+      pass(flows_[i].offset);
+      if (!flows_[i].starts) {
+        reaching = i;
+      } else if (operation != NumberIndex::kNone && Joins(flows_[i], operation)) {
+        event_of_[i] = operation;
+      }
+    }
+    pass(std::numeric_limits<uint64_t>::max());
+  }
+
+  // For files in another order: by the spot alone, the first event there.
+  void FindOthers() {
+    if (std::find(event_of_.begin(), event_of_.end(), NumberIndex::kNone) == event_of_.end()) {
+      return;
+    }
+    std::unordered_map<Spot, uint32_t, SpotHash> event_at;
+    for (uint32_t i = 0; i < records_.size(); ++i) event_at.try_emplace(SpotOf(records_[i]), i);
+    for (size_t i = 0; i < flows_.size(); ++i) {
+      if (event_of_[i] != NumberIndex::kNone) continue;
+      const auto found = event_at.find(SpotOf(flows_[i]));
+      if (found != event_at.end() && Joins(flows_[i], found->second)) event_of_[i] = found->second;
+    }
   }
 
   std::vector<KinetoRecord>& records_;
   const std::vector<Flow>& flows_;
-  std::unordered_map<Key, std::vector<uint32_t>, KeyHash> at_;
+  std::vector<uint32_t> event_of_;  // by flow
 };
 
 void BookFlows(const std::vector<Flow>& flows, ImportReport& report) {
-  std::unordered_set<int64_t> reached;
+  std::vector<std::pair<int64_t, uint32_t>> ends;
   for (const Flow& flow : flows) {
-    if (!flow.starts) reached.insert(flow.id);
+    if (!flow.starts) ends.emplace_back(flow.id, 0);
   }
+  const NumberIndex reached(ends);
+  FindingCounter findings;
   for (const Flow& flow : flows) {
-    report.Count(Finding::Kind::kSkipped,
-                 reached.contains(flow.id) ? "flow from host to device"
-                                           : "launch of a kernel that the trace does not show",
-                 flow.offset);
+    findings.Count(Finding::Kind::kSkipped,
+                   reached.Find(flow.id) != NumberIndex::kNone
+                       ? "flow from host to device"
+                       : "launch of a kernel that the trace does not show",
+                   flow.offset);
   }
+  findings.AddTo(report);
 }
 
-// Outer device events before those they enclose, and of host events that take the same time, as
-// whole microseconds often have it, the later one first: they are written in the order they ended.
-void PutCallersFirst(std::vector<KinetoRecord>& records) {
-  std::stable_sort(records.begin(), records.end(),
-                   [](const KinetoRecord& a, const KinetoRecord& b) {
-                     return a.start != b.start ? a.start < b.start : a.end > b.end;
-                   });
-  const auto count = static_cast<int64_t>(records.size());
-  for (int64_t i = 0; i < count; ++i) records[static_cast<size_t>(i)].external_id = count - i;
+// Of host events that take the same time, as whole microseconds often have it, the later one is the
+// caller: they are written in the order they ended.
+void NumberBackwards(std::vector<KinetoRecord>& records) {
+  auto number = static_cast<int64_t>(records.size());
+  for (KinetoRecord& record : records) record.external_id = number--;
 }
 
 class PyTorchLegacyImporter : public Importer {
@@ -267,6 +306,8 @@ class PyTorchLegacyImporter : public Importer {
     std::vector<StringRemap> remaps;
     std::vector<KinetoRecord> records;
     std::vector<Flow> flows;
+    EventStreamOptions stream;
+    const size_t chunks = source.file_size() / stream.chunk_bytes + 1;
     auto commit = [&](std::unique_ptr<EventBatch> taken, int worker, bool keep) {
       auto& batch = static_cast<Batch&>(*taken);
       if (remaps.size() <= static_cast<size_t>(worker)) {
@@ -277,6 +318,8 @@ class PyTorchLegacyImporter : public Importer {
       if (!keep) return;
       report.events += batch.events;
       batch.findings.AddTo(report);
+      // Growing step by step would touch twice the memory.
+      if (records.empty()) records.reserve(batch.records.size() * chunks);
       for (KinetoRecord& record : batch.records) {
         record.name = remap[record.name];
         record.thread = remap[record.thread];
@@ -289,7 +332,6 @@ class PyTorchLegacyImporter : public Importer {
         flows.push_back(flow);
       }
     };
-    EventStreamOptions stream;
     stream.threads = options.threads;
     stream.progress = options.progress;
     auto end = WalkEvents(
@@ -299,7 +341,7 @@ class PyTorchLegacyImporter : public Importer {
 
     BookFlows(flows, report);
     if (!flows.empty()) FlowTies(records, flows).Tie();
-    PutCallersFirst(records);
+    NumberBackwards(records);
     if (!records.empty()) trace.clock = "the start of the profile";
     AssembleKineto(std::move(records), trace, report);
     return true;

@@ -23,14 +23,11 @@ bool IsAccumulateGrad(std::string_view name) {
 
 std::string_view StableName(std::string_view name, std::string& changed) {
   // `## Call CompiledFxGraph fk3p...b7 ##`
-  constexpr std::string_view kGraph = "CompiledFxGraph ";
-  const size_t at = name.find(kGraph);
-  if (at == std::string_view::npos) return name;
-  const size_t hash = at + kGraph.size();
-  size_t end = name.find(' ', hash);
-  if (end == std::string_view::npos) end = name.size();
-  if (end - hash < 16) return name;
-  changed.assign(name.substr(0, hash - 1)).append(name.substr(end));
+  constexpr std::string_view kGraph = "## Call CompiledFxGraph ";
+  if (!name.starts_with(kGraph)) return name;
+  const size_t end = name.find(' ', kGraph.size());
+  if (end == std::string_view::npos) return name;
+  changed.assign(kGraph.substr(0, kGraph.size() - 1)).append(name.substr(end));
   return changed;
 }
 
