@@ -38,10 +38,17 @@ inline void RequireTraceLaws(const OpTrace& trace) {
     Require(op.step == kNoStep || op.step < trace.steps.size(), "an operation's step exists");
   }
   for (const OpKind& kind : trace.kinds) {
+    Require(kind.rank < trace.ranks.size(), "a kind's rank exists");
     Require(kind.path < trace.paths.size() && kind.scope < trace.paths.size(), "paths exist");
     Require(kind.op < trace.strings.size() && kind.type < trace.strings.size() &&
                 kind.shapes < trace.strings.size(),
             "strings exist");
+  }
+  for (size_t i = 0; i < trace.dataflow.size(); ++i) {
+    const Dataflow& arrow = trace.dataflow[i];
+    Require(arrow.from < trace.kinds.size() && arrow.to < trace.kinds.size(),
+            "dataflow leads from a kind to a kind");
+    Require(i == 0 || trace.dataflow[i - 1] < arrow, "dataflow is sorted, each arrow once");
   }
   for (PathId id = 1; id < trace.paths.size(); ++id) {
     Require(trace.paths[id].parent < id, "parents come before their children");

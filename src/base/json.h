@@ -28,6 +28,10 @@ class Key {
   bool operator==(const char (&literal)[kSize]) const {
     return std::memcmp(text_, literal, kSize - 1) == 0 && text_[kSize - 1] == '"';
   }
+  template <size_t kSize>
+  bool StartsWith(const char (&literal)[kSize]) const {
+    return std::memcmp(text_, literal, kSize - 1) == 0;
+  }
   // Runs up to the next quote.
   std::string_view Text() const { return {text_, std::strcspn(text_, "\"")}; }
 

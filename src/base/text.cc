@@ -84,9 +84,12 @@ std::optional<Nanos> ParseMicros(std::string_view text) {
   if (p != end && *p == '.') {
     ++p;
     uint64_t unit = 100;
-    for (; p != end && *p >= '0' && *p <= '9'; ++p, unit /= 10) {
+    for (; unit != 0 && p != end && *p >= '0' && *p <= '9'; ++p, unit /= 10) {
       nanos += unit * static_cast<uint64_t>(*p - '0');
     }
+    // Differences of binary fractions come as 118.41699999999992.
+    if (unit == 0 && p != end && *p >= '5' && *p <= '9') ++nanos;
+    while (p != end && *p >= '0' && *p <= '9') ++p;
   }
   if (p != end) {
     const auto number = ParseNumber(text);

@@ -12,8 +12,8 @@
 namespace beryl {
 
 // A decimal number of microseconds ("1690000000000086", "3937023951673.7", "1.5e6") as nanoseconds,
-// exact to the nanosecond as long as there is no exponent. Nothing: not a number, or outside of
-// +-126 years.
+// exact to the nanosecond as long as there is no exponent; what is below is rounded. Nothing: not a
+// number, or outside of +-126 years.
 std::optional<Nanos> ParseMicros(std::string_view text);
 
 // A finite number that is the whole of `text` (blanks around it allowed).

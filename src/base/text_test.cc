@@ -32,10 +32,12 @@ TEST(ParseMicrosTest, IsExactToTheNanosecond) {
   EXPECT_EQ(Micros("2000000000000000"), 2000000000000000000);
 }
 
-TEST(ParseMicrosTest, DigitsBelowTheNanosecondAreCut) {
-  EXPECT_EQ(Micros("1.0019"), 1001);
-  EXPECT_EQ(Micros("1.9999999999999999999999999"), 1999);
-  EXPECT_EQ(Micros("-1.0019"), -1001);
+TEST(ParseMicrosTest, DigitsBelowTheNanosecondAreRounded) {
+  EXPECT_EQ(Micros("1.0019"), 1002);
+  EXPECT_EQ(Micros("1.0014"), 1001);
+  EXPECT_EQ(Micros("118.41699999999992"), 118417);
+  EXPECT_EQ(Micros("1.9999999999999999999999999"), 2000);
+  EXPECT_EQ(Micros("-1.0019"), -1002);
 }
 
 TEST(ParseMicrosTest, AroundTheBordersOfEightDigits) {
@@ -91,6 +93,7 @@ std::optional<int64_t> SlowMicros(const std::string& whole, const std::string& f
   Wide nanos = 0;
   for (const char c : whole) nanos = nanos * 10 + (c - '0');
   for (size_t i = 0; i < 3; ++i) nanos = nanos * 10 + (i < fraction.size() ? fraction[i] - '0' : 0);
+  if (fraction.size() > 3 && fraction[3] >= '5') ++nanos;
   if (whole.size() > 16 || nanos > Wide{4'000'000'000'000'000'000}) return std::nullopt;
   return static_cast<int64_t>(nanos);
 }

@@ -71,6 +71,11 @@ class EventTimes {
     Nanos end;
   };
   std::optional<Interval> Get(uint64_t offset, FindingCounter& findings) const;
+  // The start of an event that has no duration.
+  std::optional<Nanos> Start() const {
+    if (start_state_ == State::kNumber || start_state_ == State::kString) return start_;
+    return std::nullopt;
+  }
 
  private:
   enum class State : uint8_t { kMissing, kNumber, kString, kBad };
@@ -103,6 +108,7 @@ struct ChromeEvent {
   std::string_view cat;
   std::string_view pid = kAbsent;
   std::string_view tid = kAbsent;
+  std::string_view id;  // of a flow
   EventTimes times;
 };
 
@@ -127,6 +133,8 @@ bool ReadChromeEvent(json::Value event, ChromeEvent& read, VisitArgument&& visit
       read.cat = Unquoted(value.Token());
     } else if (key == "args" && value.IsObject()) {
       args_ok = value.ForEachMember(visit_argument);
+    } else if (key == "id") {
+      read.id = value.Token();
     }
   });
   return ok && args_ok;

@@ -23,5 +23,6 @@ class Importer {
 
 std::unique_ptr<Importer> MakeTensorFlowImporter();
 std::unique_ptr<Importer> MakePyTorchImporter();
+std::unique_ptr<Importer> MakePyTorchLegacyImporter();
 
 }  // namespace beryl::importers

@@ -35,6 +35,10 @@ TEST(ImportersTest, RecogniseFormatsByContent) {
   EXPECT_EQ(
       FormatOf(R"([{"ph":"X","cat":"Operator","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":1}])"),
       "pytorch-kineto");
+  constexpr std::string_view kLegacy =
+      R"([{"name": "ProfilerStep#1", "ph": "X", "ts": 1, "dur": 1, "tid": 1, "pid": "CPU functions"},
+          {"name": "aten::mm", "ph": "s", "ts": 1, "tid": 1, "pid": "CPU functions", "id": 0, "cat": "cpu_to_cuda"}])";
+  EXPECT_EQ(FormatOf(kLegacy), "pytorch-legacy");
   EXPECT_EQ(FormatOf("\xEF\xBB\xBF" + std::string(kTimeline)), "tensorflow-timeline");
 }
 

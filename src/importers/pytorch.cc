@@ -3,7 +3,6 @@
 // Categories changed their names over the years ("Operator" became "cpu_op"), times became
 // fractions and then relative to `baseTimeNanoseconds`; all of these are read.
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
@@ -11,6 +10,8 @@
 
 #include "importers/chrome_events.h"
 #include "importers/importer.h"
+#include "importers/pytorch_devices.h"
+#include "importers/pytorch_names.h"
 #include "importers/pytorch_records.h"
 
 namespace beryl::importers {
@@ -21,48 +22,14 @@ constexpr size_t kLongestShapes = 400;
 
 struct Batch : ChromeBatch {
   std::vector<KinetoRecord> records;  // string ids are the worker's
+  std::vector<ProcessNote> process_notes;
   std::optional<int64_t> base_time_ns;
+  std::string rank;  // of a distributed run
 };
-
-struct CategoryName {
-  std::string_view name;
-  KinetoCategory category;
-};
-
-constexpr std::array<CategoryName, 15> kCategories = {{
-    {"cpu_op", KinetoCategory::kCpuOp},
-    {"Operator", KinetoCategory::kCpuOp},
-    {"kernel", KinetoCategory::kDevice},
-    {"Kernel", KinetoCategory::kDevice},
-    {"cuda_runtime", KinetoCategory::kRuntime},
-    {"cuda_driver", KinetoCategory::kRuntime},
-    {"Runtime", KinetoCategory::kRuntime},
-    {"privateuse1_runtime", KinetoCategory::kRuntime},
-    {"gpu_memcpy", KinetoCategory::kDevice},
-    {"Memcpy", KinetoCategory::kDevice},
-    {"gpu_memset", KinetoCategory::kDevice},
-    {"Memset", KinetoCategory::kDevice},
-    {"user_annotation", KinetoCategory::kAnnotation},
-    {"python_function", KinetoCategory::kModule},
-    {"Python function", KinetoCategory::kModule},
-}};
-
-std::optional<KinetoCategory> CategoryOf(std::string_view cat) {
-  for (const CategoryName& known : kCategories) {
-    if (known.name == cat) return known.category;
-  }
-  return std::nullopt;
-}
 
 // -1 for what cannot be the number of a device.
-int32_t DeviceNumber(double number) {
+int32_t DeviceNumber(int64_t number) {
   return number >= 0 && number < 10'000 ? static_cast<int32_t>(number) : -1;
-}
-
-// Regions that old versions filed under "Operator".
-bool IsRegionName(std::string_view name) {
-  return name.starts_with("ProfilerStep#") || name.starts_with("Optimizer.") ||
-         name.starts_with("enumerate(DataLoader)");
 }
 
 class Visitor : public EventVisitor {
@@ -74,23 +41,34 @@ class Visitor : public EventVisitor {
     KinetoRecord record;
     record.offset = offset;
     ChromeEvent read;
-    std::string_view shapes;
-    std::string_view hierarchy;
+    Texts texts;
     const bool whole = ReadChromeEvent(event, read, [&](json::Key arg, json::Value content) {
-      ReadArgument(arg, content, record, shapes, hierarchy);
+      ReadArgument(arg, content, record, texts);
     });
     if (!whole) return false;
     ++batch_->events;
     if (read.phase == 'X') {
-      Add(record, read, shapes, hierarchy);
+      Add(record, read, texts);
     } else {
       CountOther(read.phase, read.cat, offset);
+      if (read.phase == 'M' && (read.name == "process_labels" || read.name == "process_name")) {
+        batch_->process_notes.push_back({strings_.Intern(read.pid), strings_.Intern(texts.note)});
+      }
     }
     return true;
   }
 
   void Member(json::Key key, json::Value value) override {
     if (key == "baseTimeNanoseconds") batch_->base_time_ns = value.Integer();
+    if (key == "distributedInfo" && value.IsObject()) {
+      std::optional<int64_t> rank;
+      int64_t world_size = 0;
+      value.ForEachMember([&](json::Key member, json::Value content) {
+        if (member == "rank") rank = content.Integer();
+        if (member == "world_size") world_size = content.Integer().value_or(0);
+      });
+      if (world_size > 1 && rank && *rank >= 0) batch_->rank = fmt::format("{}", *rank);
+    }
   }
 
   std::unique_ptr<EventBatch> Take() override {
@@ -99,8 +77,14 @@ class Visitor : public EventVisitor {
   }
 
  private:
-  static void ReadArgument(json::Key arg, json::Value content, KinetoRecord& record,
-                           std::string_view& shapes, std::string_view& hierarchy) {
+  // Of an event's arguments.
+  struct Texts {
+    std::string_view shapes;
+    std::string_view hierarchy;
+    std::string_view note;  // a process's label or name
+  };
+
+  static void ReadArgument(json::Key arg, json::Value content, KinetoRecord& record, Texts& texts) {
     if (arg == "External id" || arg == "external id") {
       record.external_id = content.Integer().value_or(kNoNumber);
     } else if (arg == "correlation") {
@@ -110,23 +94,24 @@ class Visitor : public EventVisitor {
     } else if (arg == "Fwd thread id") {
       record.backward = content.Integer().value_or(0) > 0;
     } else if (arg == "device") {
-      record.device = DeviceNumber(static_cast<double>(content.Integer().value_or(-1)));
+      record.device_number = DeviceNumber(content.Integer().value_or(-1));
     } else if (arg == "Input Dims" || arg == "Input dims") {
-      shapes = content.Raw(kLongestShapes);
+      texts.shapes = content.Raw(kLongestShapes);
     } else if (arg == "Module Hierarchy") {
-      hierarchy = content.String().value_or("");
+      texts.hierarchy = content.String().value_or("");
+    } else if (arg == "labels" || arg == "name") {
+      texts.note = content.String().value_or(kAbsent);
     }
   }
 
-  void Add(KinetoRecord& record, const ChromeEvent& read, std::string_view shapes,
-           std::string_view hierarchy) {
-    const auto category = CategoryOf(read.cat);
-    if (!category) {
-      batch_->findings.Count(Finding::Kind::kSkipped, SkipReason(read.cat), record.offset);
+  void Add(KinetoRecord& record, const ChromeEvent& read, const Texts& texts) {
+    const KinetoActivity activity = ActivityOf(read.cat);
+    if (activity.no_work != nullptr) {
+      batch_->findings.Count(Finding::Kind::kSkipped, activity.no_work, record.offset);
       return;
     }
-    std::string_view name = read.name;
-    record.category = *category;
+    std::string_view name = StableName(read.name, stable_name_);
+    record.category = activity.category;
     if (record.category == KinetoCategory::kModule) {
       if (!name.starts_with(kModulePrefix)) {
         batch_->findings.Count(Finding::Kind::kSkipped, "Python frame that is no module",
@@ -143,15 +128,6 @@ class Visitor : public EventVisitor {
     }
     const auto interval = read.times.Get(record.offset, batch_->findings);
     if (!interval) return;
-    if (record.category == KinetoCategory::kDevice && record.device < 0) {
-      // Without a device argument, the process is the device's number.
-      record.device = DeviceNumber(ParseNumber(read.pid).value_or(-1));
-      if (record.device < 0) {
-        batch_->findings.Count(Finding::Kind::kDropped, "a device event that names no device",
-                               record.offset);
-        return;
-      }
-    }
     if (record.category == KinetoCategory::kModule ||
         record.category == KinetoCategory::kAnnotation) {
       batch_->findings.Count(Finding::Kind::kSkipped, "module frame or annotation: a scope",
@@ -163,14 +139,27 @@ class Visitor : public EventVisitor {
     record.end = interval->end;
     record.name = strings_.Intern(name);
     if (record.category != KinetoCategory::kDevice) record.thread = Thread(read.pid, read.tid);
-    record.shapes = shapes.empty() ? 0 : strings_.Intern(shapes);
-    record.hierarchy = hierarchy.empty() ? 0 : strings_.Intern(hierarchy);
+    if (MayBeDevice(record.category)) {
+      record.process = strings_.Intern(read.pid);
+      record.device = strings_.Intern(AcceleratorOf(read.cat));
+    }
+    record.shapes = texts.shapes.empty() ? 0 : strings_.Intern(texts.shapes);
+    record.hierarchy = texts.hierarchy.empty() ? 0 : strings_.Intern(texts.hierarchy);
     batch_->records.push_back(record);
   }
 
+  static bool MayBeDevice(KinetoCategory category) {
+    return category != KinetoCategory::kCpuOp && category != KinetoCategory::kModule &&
+           category != KinetoCategory::kAnnotation && category != KinetoCategory::kStep;
+  }
+
   StringId Thread(std::string_view pid, std::string_view tid) {
+    // Most events run on the thread of the one before.
+    if (pid == last_pid_ && tid == last_tid_) return last_thread_;
+    last_pid_ = pid;
+    last_tid_ = tid;
     thread_text_.assign(pid).append("/").append(tid);
-    return strings_.Intern(thread_text_);
+    return last_thread_ = strings_.Intern(thread_text_);
   }
 
   void CountOther(char phase, std::string_view cat, uint64_t offset) {
@@ -190,17 +179,13 @@ class Visitor : public EventVisitor {
     batch_->findings.Count(Finding::Kind::kSkipped, reason, offset);
   }
 
-  static const char* SkipReason(std::string_view cat) {
-    if (cat == "gpu_user_annotation") return "annotation mirrored onto the device";
-    if (cat == "overhead") return "the profiler's own overhead";
-    if (cat == "cuda_sync") return "synchronisation record: no work";
-    if (cat == "Trace") return "the span of the trace";
-    return "a category that is no operation";
-  }
-
   std::unique_ptr<Batch> batch_;
   WorkerStrings strings_;
   std::string thread_text_;
+  std::string stable_name_;
+  std::string last_pid_;
+  std::string last_tid_;
+  StringId last_thread_ = 0;
 };
 
 // Whether all times stay in the range that differences can be taken in after adding `base_ns`.
@@ -241,7 +226,10 @@ class PyTorchImporter : public Importer {
                     ImportReport& report) const override {
     std::vector<StringRemap> remaps;
     std::vector<KinetoRecord> records;
+    std::vector<ProcessNote> process_notes;
     std::optional<int64_t> base_time_ns;
+    EventStreamOptions stream;
+    const size_t chunks = source.file_size() / stream.chunk_bytes + 1;
     auto commit = [&](std::unique_ptr<EventBatch> taken, int worker, bool keep) {
       auto& batch = static_cast<Batch&>(*taken);
       if (remaps.size() <= static_cast<size_t>(worker)) {
@@ -250,18 +238,25 @@ class PyTorchImporter : public Importer {
       StringRemap& remap = remaps[static_cast<size_t>(worker)];
       remap.Add(batch.new_strings, trace.strings);
       if (batch.base_time_ns) base_time_ns = batch.base_time_ns;
+      if (report.rank.empty()) report.rank = batch.rank;
       if (!keep) return;
       report.events += batch.events;
       batch.findings.AddTo(report);
+      // Growing step by step would touch twice the memory.
+      if (records.empty()) records.reserve(batch.records.size() * chunks);
       for (KinetoRecord& record : batch.records) {
         record.name = remap[record.name];
         record.thread = remap[record.thread];
         record.shapes = remap[record.shapes];
         record.hierarchy = remap[record.hierarchy];
+        record.process = remap[record.process];
+        record.device = remap[record.device];
         records.push_back(record);
       }
+      for (const ProcessNote& note : batch.process_notes) {
+        process_notes.push_back({remap[note.process], remap[note.text]});
+      }
     };
-    EventStreamOptions stream;
     stream.threads = options.threads;
     stream.progress = options.progress;
     auto end = WalkEvents(
@@ -283,6 +278,7 @@ class PyTorchImporter : public Importer {
     } else if (!records.empty() && records.front().start.value < kYear2000) {
       trace.clock = "the start of the machine or of the trace";
     }
+    KinetoDevices(process_notes, trace.strings).Settle(records, report);
     AssembleKineto(std::move(records), trace, report);
     return true;
   }

@@ -164,8 +164,42 @@ TEST(PyTorchTest, BackwardGoesToTheModuleOfTheLastForwardOperationWithItsNumber)
   EXPECT_EQ(imported.PhaseOf("Net_0/Linear_1/aten::mm"), Phase::kBackward);
   EXPECT_EQ(imported.PhaseOf("Net_0/Linear_1/AddmmBackward0"), Phase::kBackward);
   EXPECT_EQ(imported.PhaseOf("Net_0/Linear_1/aten::addmm"), Phase::kForward);
-  EXPECT_EQ(imported.PhaseOf("aten::add_"), Phase::kBackward);
-  EXPECT_THAT(imported.PathOf("aten::add_"), StartsWith("(outside every module)/"));
+}
+
+TEST(PyTorchTest, AGradientIsAddedUpInTheModuleOfTheNodeThatMadeIt) {
+  constexpr std::string_view kAccumulate =
+      "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad";
+  const Imported imported = ImportKineto({
+      Module("Linear_0", 10, 20),
+      CpuOp("aten::addmm", 12, 5, kForwardSeven),
+      // Nothing made a gradient before this one.
+      CpuOp(kAccumulate, 190, 5, "", "2"),
+      CpuOp("aten::first_", 191, 2, "", "2"),
+      CpuOp("autograd::engine::evaluate_function: AddmmBackward0", 200, 30, kBackwardSeven, "2"),
+      CpuOp(kAccumulate, 240, 5, "", "2"),
+      CpuOp("aten::weight_", 241, 2, "", "2"),
+      CpuOp(kAccumulate, 250, 9, "", "2"),
+      CpuOp("aten::bias_", 251, 2, "", "2"),
+      CpuOp("c10d::allreduce_", 254, 3, "", "2"),
+      // A node whose forward operation is not known, and one of the program's own operations.
+      CpuOp("autograd::engine::evaluate_function: MulBackward0", 260, 5, "", "2"),
+      CpuOp(kAccumulate, 270, 5, "", "2"),
+      CpuOp("aten::unknown_", 271, 2, "", "2"),
+      CpuOp("autograd::engine::evaluate_function: AddmmBackward0", 300, 5, kBackwardSeven, "2"),
+      CpuOp("aten::ones", 310, 2, "", "2"),
+      CpuOp(kAccumulate, 320, 5, "", "2"),
+      CpuOp("aten::late_", 321, 2, "", "2"),
+      // Another thread's engine has made nothing yet.
+      CpuOp(kAccumulate, 400, 5, "", "3"),
+      CpuOp("aten::other_", 401, 2, "", "3"),
+  });
+  EXPECT_EQ(imported.PhaseOf("Linear_0/aten::weight_"), Phase::kBackward);
+  EXPECT_EQ(imported.PhaseOf("Linear_0/aten::bias_"), Phase::kBackward);
+  for (const char* name :
+       {"aten::first_", "aten::unknown_", "aten::late_", "aten::other_", "c10d::allreduce_"}) {
+    EXPECT_EQ(imported.PhaseOf(name), Phase::kBackward) << name;
+    EXPECT_THAT(imported.PathOf(name), StartsWith("(outside every module)/")) << name;
+  }
 }
 
 TEST(PyTorchTest, BackwardMayComeBeforeItsForwardThreadInTheFile) {
@@ -457,6 +491,214 @@ TEST(PyTorchParallelTest, ThreadsDoNotChangeTheResult) {
   const Imported four =
       ImportKineto(events, "", R"(,"baseTimeNanoseconds":1759276818000000000)", 4);
   EXPECT_EQ(four.Ops(), one.Ops());
+}
+
+std::string Labelled(std::string_view pid, std::string_view label,
+                     std::string_view name = "process_labels") {
+  return fmt::format(R"({{"ph":"M","name":"{}","pid":{},"tid":0,"ts":0,"args":{{"{}":"{}"}}}})",
+                     name, pid, name == "process_labels" ? "labels" : "name", label);
+}
+std::string On(std::string_view pid, std::string_view cat, std::string_view name, double ts,
+               std::string_view args = "") {
+  return fmt::format(
+      R"({{"ph":"X","cat":"{}","name":"{}","pid":{},"tid":7,"ts":{},"dur":2,"args":{{{}}}}})", cat,
+      name, pid, ts, args);
+}
+std::vector<std::string> DevicesOf(const Imported& imported) {
+  std::vector<std::string> texts;
+  for (const Op& op : imported.trace.ops) {
+    texts.push_back(fmt::format("{} {}", imported.trace.strings.Text(imported.kind(op).op),
+                                imported.trace.devices[op.device]));
+  }
+  return texts;
+}
+
+TEST(PyTorchTest, EveryAcceleratorsWorkIsBookedOnIt) {
+  const Imported imported = ImportKineto({
+      Labelled("9", "CPU"),
+      Labelled("0", "GPU 0"),
+      Labelled("3", "XPU 3"),
+      Labelled("70", "HPU 1"),
+      Labelled("88", "NPU"),
+      Labelled("4", "MTIA 4", "process_name"),
+      On("0", "kernel", "gemm", 10),
+      On("0", "gpu_memcpy", "copy", 20, R"("device":2)"),
+      On("3", "kernel", "xgemm", 30),
+      On("70", "hpu_op", "mme", 40),
+      On("88", "", "AscendMatMul", 50),
+      On("5", "mtia_ccp_events", "ccp", 60),
+      On("4", "mtia_workloadd", "load", 70),
+      On("6", "mlu_memset", "set", 80),
+  });
+  EXPECT_THAT(DevicesOf(imported),
+              ElementsAre("gemm GPU:0", "copy GPU:2", "xgemm XPU:3", "mme HPU:1",
+                          "AscendMatMul NPU:0", "ccp MTIA:5", "load MTIA:4", "set MLU:6"));
+  EXPECT_EQ(imported.report().device_events, 8u);
+  EXPECT_EQ(imported.report().tied, 0u);
+}
+
+TEST(PyTorchTest, EveryAcceleratorsRuntimeIsTheHostsWork) {
+  std::vector<std::string> events = {Labelled("9", "CPU")};
+  for (const char* cat :
+       {"cuda_runtime", "cuda_driver", "mtia_runtime", "xpu_runtime", "xpu_driver", "mlu_runtime",
+        "privateuse1_runtime", "privateuse1_driver", "glow_runtime", "hpu_op"}) {
+    events.push_back(On("9", cat, cat, 10.0 * static_cast<double>(events.size())));
+  }
+  const Imported imported = ImportKineto(events);
+  EXPECT_THAT(imported.trace.ops, SizeIs(10));
+  EXPECT_THAT(imported.trace.devices, ElementsAre("CPU:0"));
+  EXPECT_EQ(imported.report().device_events, 0u);
+}
+
+TEST(PyTorchTest, ABareKernelIsTheOnlyRuntimesAccelerator) {
+  const Imported xpu = ImportKineto({On("9", "xpu_runtime", "launch", 0, R"("correlation":1)"),
+                                     On("0", "kernel", "gemm", 10, R"("correlation":1)")});
+  EXPECT_THAT(xpu.trace.devices, ElementsAre("CPU:0", "XPU:0"));
+  EXPECT_EQ(xpu.report().tied, 1u);
+  const Imported both =
+      ImportKineto({On("9", "xpu_runtime", "launch", 0), On("9", "cuda_runtime", "launch", 5),
+                    On("0", "kernel", "gemm", 10)});
+  EXPECT_THAT(both.trace.devices, ElementsAre("CPU:0", "GPU:0"));
+}
+
+TEST(PyTorchTest, OfAnUnknownCategoryTheProcessDecides) {
+  const Imported imported = ImportKineto({
+      Labelled("9", "CPU"),
+      Labelled("0", "GPU 0"),
+      // In a container the program may be process 1, which is also a GPU's.
+      Labelled("1", "GPU 1"),
+      Labelled("1", "CPU"),
+      Labelled("2", "NPU"),
+      Labelled("2", "Overlap Analysis", "process_name"),
+      On("0", "brand_new", "on the device", 10),
+      On("9", "brand_new", "on the host", 20),
+      On("1", "brand_new", "on who knows what", 30),
+      On("77", "brand_new", "on nobody's process", 40),
+      On("2", "brand_new", "Computing", 50),
+  });
+  EXPECT_THAT(DevicesOf(imported), ElementsAre("on the device GPU:0"));
+  EXPECT_THAT(Findings(imported.report(), Finding::Kind::kSkipped),
+              Contains(StartsWith("a category that is no operation x4 @")));
+}
+
+TEST(PyTorchTest, WhatAnAcceleratorOnlyRecordsIsNoWork) {
+  std::vector<std::string> events = {Labelled("0", "GPU 0")};
+  for (const char* cat :
+       {"gpu_user_annotation", "mlu_user_annotation", "overhead", "cuda_sync", "xpu_sync",
+        "cuda_event", "cuda_profiler_range", "xpu_scope_profiler", "mtia_counters"}) {
+    events.push_back(On("0", cat, cat, 10));
+  }
+  const Imported imported = ImportKineto(events);
+  EXPECT_THAT(imported.trace.ops, IsEmpty());
+  EXPECT_EQ(CountOf(imported.report(), Finding::Kind::kSkipped), 10u);
+}
+
+TEST(PyTorchTest, AllKernelsOfACudaGraphGoToWhatLaunchedIt) {
+  std::vector<std::string> events = {
+      Module("Net_0", 0, 100),
+      CpuOp("GraphReplay", 10, 20),
+      Event("cuda_runtime", "cudaGraphLaunch", 12, 5, R"("correlation":5)"),
+      // Replayed by the module itself, without an operation around the call.
+      Event("cuda_runtime", "cudaGraphLaunch", 50, 5, R"("correlation":6)"),
+  };
+  for (int node = 0; node < 3; ++node) {
+    for (const int launch : {5, 6}) {
+      events.push_back(
+          On("0", "kernel", fmt::format("k{}", node), 100.0 * launch + 10.0 * node,
+             fmt::format(R"("correlation":{},"graph node id":{},"device":0)", launch, node)));
+    }
+  }
+  const Imported imported = ImportKineto(events);
+  EXPECT_EQ(imported.report().device_events, 6u);
+  EXPECT_EQ(imported.report().tied, 6u);
+  std::multiset<std::string> paths;
+  for (const Op& op : imported.trace.ops) {
+    if (imported.trace.devices[op.device] == "GPU:0") {
+      paths.insert(imported.trace.PathText(imported.kind(op).path));
+    }
+  }
+  EXPECT_THAT(paths,
+              UnorderedElementsAre("Net_0/GraphReplay/k0", "Net_0/GraphReplay/k1",
+                                   "Net_0/GraphReplay/k2", "Net_0/k0", "Net_0/k1", "Net_0/k2"));
+}
+
+TEST(PyTorchTest, CompiledGraphsHaveTheSameNameInEveryRun) {
+  const Imported imported = ImportKineto({
+      CpuOp("Torch-Compiled Region: 0/0", 0, 50),
+      Event("user_annotation",
+            "## Call CompiledFxGraph f5bmhinbrckyqlycp4tkacbzs4nbl3ypsou7hm3allvg6f26zos4 ##", 5,
+            20),
+      CpuOp("aten::addmm", 6, 2),
+      CpuOp("CompiledFxGraph short", 60, 2),
+  });
+  EXPECT_THAT(imported.Names(),
+              ElementsAre("Torch-Compiled Region: 0/0",
+                          "Torch-Compiled Region: 0/0/## Call CompiledFxGraph ##/aten::addmm",
+                          "CompiledFxGraph short"));
+}
+
+constexpr std::string_view kRankOne =
+    R"("distributedInfo": {"backend": "gloo", "rank": 1, "world_size": 2},)";
+
+TEST(PyTorchTest, ATraceSaysWhichRankItIs) {
+  const std::vector<std::string> events = {CpuOp("aten::mm", 0, 5)};
+  EXPECT_EQ(ImportKineto(events, kRankOne).report().rank, "1");
+  EXPECT_EQ(
+      ImportKineto(events, R"("distributedInfo": {"rank": 0, "world_size": 1},)").report().rank,
+      "");
+  EXPECT_EQ(ImportKineto(events, R"("distributedInfo": {"world_size": 2},)").report().rank, "");
+  EXPECT_EQ(ImportKineto(events, R"("distributedInfo": [1, 2],)").report().rank, "");
+  EXPECT_EQ(
+      ImportKineto(events, "", R"(,"distributedInfo": {"rank": 1, "world_size": 2})").report().rank,
+      "1");
+  ImportOptions options;
+  options.rank = "left";
+  const Imported told = ImportText(Trace(events, kRankOne), options);
+  EXPECT_EQ(told.report().rank, "left");
+  EXPECT_THAT(told.trace.ranks, ElementsAre("left"));
+}
+
+TEST(PyTorchTest, RanksShareStepsAndFilesOfOneRankDoNot) {
+  OpTrace trace;
+  auto add = [&](std::string_view rank, double ts) {
+    const std::string text =
+        Trace({Event("user_annotation", "ProfilerStep#3", ts, 100), CpuOp("aten::mm", ts + 1, 5)});
+    ByteSource source = ByteSource::FromMemory(text, "trace");
+    ImportOptions options;
+    options.rank = rank;
+    ASSERT_TRUE(Import(source, options, trace));
+  };
+  add("0", 0);
+  add("1", 50);
+  add("0", 1000);
+  add("1", 1050);
+  ASSERT_THAT(trace.steps, SizeIs(2));
+  EXPECT_EQ(trace.steps[0].start.value, 0);
+  EXPECT_EQ(trace.steps[0].end.value, 150'000);
+  EXPECT_EQ(trace.steps[1].start.value, 1'000'000);
+  EXPECT_THAT(trace.ranks, ElementsAre("0", "1"));
+  std::vector<std::pair<uint32_t, uint16_t>> step_and_rank;
+  for (const Op& op : trace.ops) step_and_rank.emplace_back(op.step, trace.kinds[op.kind].rank);
+  EXPECT_THAT(step_and_rank,
+              ElementsAre(std::pair(0u, 0), std::pair(0u, 1), std::pair(1u, 0), std::pair(1u, 1)));
+}
+
+TEST(PyTorchTest, AForwardOperationFlowsIntoItsBackwardOne) {
+  const Imported imported = ImportKineto({
+      CpuOp("aten::linear", 42, 10, kForwardSeven),
+      CpuOp("aten::addmm", 43, 5, kForwardSeven),
+      CpuOp("autograd::engine::evaluate_function: AddmmBackward0", 200, 30, kBackwardSeven, "2"),
+      CpuOp("AddmmBackward0", 205, 20, kBackwardSeven, "2"),
+      CpuOp("aten::mm", 206, 5, "", "2"),
+      CpuOp("MulBackward0", 300, 5, R"("Sequence number":9,"Fwd thread id":1)", "2"),
+  });
+  std::vector<std::string> arrows;
+  for (const Dataflow& arrow : imported.trace.dataflow) {
+    arrows.push_back(fmt::format("{} > {}",
+                                 imported.trace.QualifiedName(imported.trace.kinds[arrow.from]),
+                                 imported.trace.QualifiedName(imported.trace.kinds[arrow.to])));
+  }
+  EXPECT_THAT(arrows, ElementsAre("aten::addmm > AddmmBackward0"));
 }
 
 class RealTrace {

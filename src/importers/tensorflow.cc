@@ -26,6 +26,29 @@ struct Record {
   uint32_t process;  // the worker's number
 };
 
+// What a kind takes in, by the name of what made it.
+struct Input {
+  uint32_t kind;  // the worker's number
+  StringId from;
+};
+
+// Where an event stands: enough to tell that a flow ends at it.
+struct Spot {
+  uint32_t process = ~uint32_t{0};
+  uint64_t thread = 0;
+  Nanos start;
+  bool operator==(const Spot&) const = default;
+};
+
+// The end of a flow that leads into the event written before it.
+struct FlowEnd {
+  Spot spot;
+  StringId from;
+  uint32_t kind;  // kNoKind: the event is in the batch before
+};
+
+constexpr uint32_t kNoKind = ~uint32_t{0};
+
 struct ProcessName {
   uint32_t process;
   StringId name;
@@ -37,6 +60,10 @@ struct Batch : ChromeBatch {
   std::vector<std::pair<StringId, StringId>> new_kinds;      // name, type
   std::vector<std::pair<StringId, uint64_t>> new_processes;  // pid as text, first offset
   std::vector<ProcessName> process_names;
+  std::vector<Input> inputs;
+  std::vector<FlowEnd> flow_ends;
+  Spot last_spot;  // of the batch's last operation
+  uint32_t last_kind = kNoKind;
 };
 
 class Visitor : public EventVisitor {
@@ -48,11 +75,14 @@ class Visitor : public EventVisitor {
     ChromeEvent read;
     std::string_view name;
     std::string_view type;
+    inputs_.clear();
     const bool whole = ReadChromeEvent(event, read, [&](json::Key arg, json::Value content) {
       if (arg == "name") {
         name = content.String().value_or(kAbsent);
       } else if (arg == "op") {
         type = content.String().value_or(kAbsent);
+      } else if (arg.StartsWith("input")) {
+        inputs_.push_back(Unquoted(content.Token()));
       }
     });
     if (!whole) return false;
@@ -64,6 +94,7 @@ class Visitor : public EventVisitor {
       AddMetadata(read, name, offset);
     } else if (phase == 's' || phase == 't' || phase == 'f') {
       batch_->findings.Count(Finding::Kind::kSkipped, "dataflow edge", offset);
+      if (phase == 't') AddFlowEnd(read, offset);
     } else if (phase == 'N' || phase == 'O' || phase == 'D' || phase == 'C') {
       batch_->findings.Count(Finding::Kind::kSkipped, "tensor life time or counter", offset);
     } else if (phase == 0) {
@@ -98,8 +129,36 @@ class Visitor : public EventVisitor {
                              "no args.name: the event's name stands for it", offset);
     }
     if (type.empty()) type = read.name;
-    batch_->records.push_back(
-        {interval->start, interval->end, Kind(name, type), Process(read.pid, offset)});
+    const uint32_t kind = Kind(name, type);
+    const uint32_t process = Process(read.pid, offset);
+    batch_->records.push_back({interval->start, interval->end, kind, process});
+    if (!inputs_.empty() && !has_inputs_[kind]) AddInputs(kind);
+    if (!saw_inputs_) {
+      batch_->last_spot = {process, HashBytes(read.tid), interval->start};
+      batch_->last_kind = kind;
+    }
+  }
+
+  // A kind has the same inputs every time, so they are looked at once.
+  void AddInputs(uint32_t kind) {
+    saw_inputs_ = true;
+    has_inputs_[kind] = true;
+    for (std::string_view input : inputs_) {
+      // `^name` only has to be over before; `name:1` is the second output of `name`.
+      if (input.empty() || input.front() == '^') continue;
+      const size_t colon = input.rfind(':');
+      batch_->inputs.push_back({kind, strings_.Intern(input.substr(0, colon))});
+    }
+  }
+
+  // Flows are drawn between lanes only: they stand in where a trace has no inputs at all.
+  void AddFlowEnd(const ChromeEvent& read, uint64_t offset) {
+    const auto start = read.times.Start();
+    if (saw_inputs_ || !start) return;
+    const Spot spot{Process(read.pid, offset), HashBytes(read.tid), *start};
+    const bool before = batch_->last_kind == kNoKind;
+    if (!before && spot != batch_->last_spot) return;
+    batch_->flow_ends.push_back({spot, strings_.Intern(read.name), batch_->last_kind});
   }
 
   void AddMetadata(const ChromeEvent& read, std::string_view name, uint64_t offset) {
@@ -113,11 +172,12 @@ class Visitor : public EventVisitor {
     // Nearly every name has one type: one look into an array.
     if (name_id >= kind_of_name_.size()) kind_of_name_.resize(size_t{name_id} * 2 + 64);
     KnownKind& known = kind_of_name_[name_id];
-    if (known.kind != kNone && known.type == type) return known.kind;
+    if (known.kind != kNoKind && known.type == type) return known.kind;
     const StringId type_id = strings_.Intern(type);
     auto [place, is_new] = kinds_.try_emplace({name_id, type_id}, kind_count_);
     if (is_new) {
       ++kind_count_;
+      has_inputs_.push_back(false);
       batch_->new_kinds.emplace_back(name_id, type_id);
     }
     known = {strings_.Text(type_id), place->second};
@@ -146,16 +206,18 @@ class Visitor : public EventVisitor {
     return place->second;
   }
 
-  static constexpr uint32_t kNone = ~uint32_t{0};
   std::unique_ptr<Batch> batch_;
   WorkerStrings strings_;
   struct KnownKind {
     std::string_view type;
-    uint32_t kind = kNone;
+    uint32_t kind = kNoKind;
   };
   std::vector<KnownKind> kind_of_name_;
   std::map<std::pair<StringId, StringId>, uint32_t> kinds_;
   uint32_t kind_count_ = 0;
+  std::vector<std::string_view> inputs_;  // of the event that is being read
+  std::vector<bool> has_inputs_;          // by kind
+  bool saw_inputs_ = false;
   std::unordered_map<StringId, uint32_t> processes_;
   uint32_t process_count_ = 0;
   std::vector<std::pair<uint64_t, uint32_t>> short_pids_;
@@ -179,7 +241,8 @@ class Assembler {
         report_(report),
         chunks_(chunks),
         first_op_(trace.ops.size()),
-        first_kind_(trace.kinds.size()) {}
+        first_kind_(trace.kinds.size()),
+        rank_(trace.RankNumber(report.rank)) {}
 
   void Commit(Batch& batch, int worker, bool keep) {
     if (workers_.size() <= static_cast<size_t>(worker)) {
@@ -193,9 +256,17 @@ class Assembler {
     for (const auto& [pid, offset] : batch.new_processes) {
       from.processes.push_back(ProcessNumber(from.strings[pid], offset));
     }
-    if (!keep) return;
+    // A worker tells a kind's inputs once, be it in a batch that is thrown away.
+    for (const Input& input : batch.inputs) {
+      inputs_.push_back({from.strings[input.from], from.kinds[input.kind]});
+    }
+    if (!keep) {
+      threw_away_ = true;
+      return;
+    }
     report_.events += batch.events;
     batch.findings.AddTo(report_);
+    AddFlows(batch, from);
     for (const ProcessName& name : batch.process_names) {
       NameProcess(from.processes[name.process], trace_.strings.Text(from.strings[name.name]),
                   name.offset);
@@ -225,7 +296,8 @@ class Assembler {
     }
     const bool dropped = kept != trace_.ops.end();
     trace_.ops.erase(kept, trace_.ops.end());
-    if (dropped) ForgetUnusedKinds();
+    AddDataflow();
+    if (dropped || threw_away_) ForgetUnusedKinds();
   }
 
  private:
@@ -241,21 +313,69 @@ class Assembler {
   uint32_t Kind(StringId name, StringId type) {
     auto [place, is_new] =
         kinds_.try_emplace({name, type}, static_cast<uint32_t>(trace_.kinds.size()));
-    if (is_new) trace_.kinds.push_back(MakeTensorFlowKind(trace_, name, type));
+    if (is_new) {
+      trace_.kinds.push_back(MakeTensorFlowKind(trace_, name, type));
+      trace_.kinds.back().rank = rank_;
+    }
     return place->second;
+  }
+
+  // An arrow whose beginning is known by name only.
+  struct Arrow {
+    StringId from;
+    uint32_t to;
+  };
+
+  void AddFlows(const Batch& batch, const Worker& from) {
+    auto in_file = [&](Spot spot) {
+      if (spot.process < from.processes.size()) spot.process = from.processes[spot.process];
+      return spot;
+    };
+    for (const FlowEnd& flow : batch.flow_ends) {
+      if (flow.kind != kNoKind) {
+        flows_.push_back({from.strings[flow.from], from.kinds[flow.kind]});
+      } else if (last_kind_ != kNoKind && in_file(flow.spot) == last_spot_) {
+        flows_.push_back({from.strings[flow.from], last_kind_});
+      }
+    }
+    if (batch.last_kind == kNoKind) return;
+    last_kind_ = from.kinds[batch.last_kind];
+    last_spot_ = in_file(batch.last_spot);
+  }
+
+  void AddDataflow() {
+    const auto first = static_cast<std::ptrdiff_t>(trace_.dataflow.size());
+    for (const Arrow& arrow : inputs_.empty() ? flows_ : inputs_) {
+      for (auto maker = kinds_.lower_bound({arrow.from, 0});
+           maker != kinds_.end() && maker->first.first == arrow.from; ++maker) {
+        trace_.dataflow.push_back({maker->second, arrow.to});
+      }
+    }
+    // Kinds of this file are new, so its arrows come after those of the others.
+    std::sort(trace_.dataflow.begin() + first, trace_.dataflow.end());
+    trace_.dataflow.erase(std::unique(trace_.dataflow.begin() + first, trace_.dataflow.end()),
+                          trace_.dataflow.end());
   }
 
   // A kind that never ran has no place in the model.
   void ForgetUnusedKinds() {
-    std::vector<uint32_t> new_number(trace_.kinds.size(), 0);
-    for (size_t i = first_op_; i < trace_.ops.size(); ++i) new_number[trace_.ops[i].kind] = 1;
+    std::vector<uint32_t> new_number(trace_.kinds.size(), kNoKind);
+    for (size_t i = first_op_; i < trace_.ops.size(); ++i) new_number[trace_.ops[i].kind] = 0;
     auto next = static_cast<uint32_t>(first_kind_);
     for (size_t kind = first_kind_; kind < trace_.kinds.size(); ++kind) {
-      if (new_number[kind] == 0) continue;
+      if (new_number[kind] == kNoKind) continue;
       trace_.kinds[next] = trace_.kinds[kind];
       new_number[kind] = next++;
     }
     trace_.kinds.resize(next);
+    // Numbers keep their order, so the arrows stay sorted.
+    size_t kept = 0;
+    for (const Dataflow arrow : trace_.dataflow) {
+      Dataflow moved = arrow;
+      if (arrow.from >= first_kind_) moved = {new_number[arrow.from], new_number[arrow.to]};
+      if (moved.from != kNoKind && moved.to != kNoKind) trace_.dataflow[kept++] = moved;
+    }
+    trace_.dataflow.resize(kept);
     for (size_t i = first_op_; i < trace_.ops.size(); ++i) {
       trace_.ops[i].kind = new_number[trace_.ops[i].kind];
     }
@@ -316,6 +436,12 @@ class Assembler {
   size_t chunks_;
   size_t first_op_;
   size_t first_kind_;
+  uint16_t rank_;
+  bool threw_away_ = false;  // a batch, whose kinds may be of no operation
+  std::vector<Arrow> inputs_;
+  std::vector<Arrow> flows_;
+  Spot last_spot_;  // of the last operation so far
+  uint32_t last_kind_ = kNoKind;
   std::vector<Worker> workers_;
   std::map<std::pair<StringId, StringId>, uint32_t> kinds_;
   std::unordered_map<StringId, size_t> process_numbers_;

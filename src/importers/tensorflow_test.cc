@@ -59,6 +59,97 @@ TEST(TensorFlowTest, OperationsKeepNameTypeTimeAndPhase) {
   EXPECT_EQ(imported.trace.ops[0].lane, kNoLane);
 }
 
+// "from > to" of all arrows.
+std::vector<std::string> Arrows(const OpTrace& trace) {
+  std::vector<std::string> texts;
+  for (const Dataflow& arrow : trace.dataflow) {
+    texts.push_back(fmt::format("{} > {}", trace.QualifiedName(trace.kinds[arrow.from]),
+                                trace.QualifiedName(trace.kinds[arrow.to])));
+  }
+  return texts;
+}
+
+std::string OpWithInputs(std::string_view name, std::string_view ts, std::string_view inputs,
+                         std::string_view tid = "0") {
+  return fmt::format(
+      R"({{"ph":"X","cat":"Op","name":"T","pid":1,"tid":{},"ts":{},"dur":1,"args":{{"name":"{}","op":"T"{}}}}})",
+      tid, ts, name, inputs);
+}
+
+std::string FlowTo(std::string_view from, std::string_view ts, std::string_view tid = "0") {
+  return fmt::format(R"({{"ph":"t","cat":"DataFlow","name":"{}","pid":1,"tid":{},"ts":{},"id":0}})",
+                     from, tid, ts);
+}
+
+TEST(TensorFlowTest, InputsAreDataflow) {
+  const Imported imported = ImportTimeline({
+      ProcessName("1", kCpu),
+      OpWithInputs("a", "10", ""),
+      OpWithInputs("b", "20", R"(,"input0":"a","input1":"^c")"),
+      OpWithInputs("s/c", "30", R"(,"input0":"a:1","input1":"b:0","input2":"a","input3":"gone")"),
+      // The second time tells nothing new, and flows nothing at all where there are inputs.
+      OpWithInputs("b", "40", R"(,"input0":"s/c")"),
+      FlowTo("s/c", "40"),
+  });
+  EXPECT_THAT(Arrows(imported.trace), ElementsAre("a > b", "a > s/c", "b > s/c"));
+}
+
+TEST(TensorFlowTest, WithoutInputsFlowsAreDataflow) {
+  const std::vector<std::string> events = {
+      ProcessName("1", kCpu),           OpWithInputs("a", "10", ""),
+      OpWithInputs("b", "20", "", "5"), FlowTo("a", "20", "5"),
+      FlowTo("a", "21", "5"),           FlowTo("a", "20", "6"),
+      OpWithInputs("c", "20", "", "5"), FlowTo("b", "20", "5"),
+  };
+  EXPECT_THAT(Arrows(ImportTimeline(events).trace), ElementsAre("a > b", "b > c"));
+}
+
+TEST(TensorFlowTest, DataflowDoesNotDependOnChunksAndThreads) {
+  for (const bool with_inputs : {false, true}) {
+    std::vector<std::string> events = {ProcessName("1", kCpu)};
+    for (int i = 0; i < 6000; ++i) {
+      const std::string ts = fmt::format("{}", 1000 + i);
+      const std::string before = fmt::format("layer_{}/op", (i + 2999) % 3000);
+      events.push_back(OpWithInputs(fmt::format("layer_{}/op", i % 3000), ts,
+                                    with_inputs ? fmt::format(R"(,"input0":"{}")", before) : ""));
+      events.push_back(FlowTo(before, ts));
+    }
+    const auto one = Arrows(ImportTimeline(events, 1).trace);
+    EXPECT_THAT(one, SizeIs(3000));
+    EXPECT_EQ(Arrows(ImportTimeline(events, 3).trace), one);
+  }
+}
+
+TEST(TensorFlowTest, DataflowOfOperationsThatAreNoneIsForgotten) {
+  const Imported imported = ImportTimeline({
+      ProcessName("1", kCpu),
+      ProcessName("2", "/job:localhost/replica:0/task:0/device:CPU:0 Tensors"),
+      OpEvent("2", "unused", "5", "1"),
+      OpWithInputs("a", "10", R"(,"input0":"unused")"),
+      OpWithInputs("b", "20", R"(,"input0":"a")"),
+  });
+  EXPECT_THAT(Arrows(imported.trace), ElementsAre("a > b"));
+}
+
+TEST(TensorFlowTest, KindsAreOfTheRankThatWasTold) {
+  OpTrace trace;
+  for (const char* rank : {"w0", "w1"}) {
+    const std::string text = Trace({ProcessName("1", kCpu), OpEvent("1", "a", "10", "5"),
+                                    OpWithInputs("b", "20", R"(,"input0":"a")")});
+    ByteSource source = ByteSource::FromMemory(text, "trace");
+    ImportOptions options;
+    options.rank = rank;
+    ASSERT_TRUE(Import(source, options, trace));
+  }
+  EXPECT_THAT(trace.ranks, ElementsAre("w0", "w1"));
+  ASSERT_THAT(trace.kinds, SizeIs(4));
+  EXPECT_EQ(trace.kinds[0].rank, 0);
+  EXPECT_EQ(trace.kinds[3].rank, 1);
+  // No arrow leads from one rank's operations to another's.
+  EXPECT_THAT(trace.dataflow, ElementsAre(Dataflow{0, 1}, Dataflow{2, 3}));
+  EXPECT_THAT(trace.steps, SizeIs(1));
+}
+
 TEST(TensorFlowTest, OddTimesAreReadOrCounted) {
   std::vector<std::string> events = {
       ProcessName("1", kCpu),

@@ -1,0 +1,357 @@
+// PyTorch's profiler without Kineto: what torch.autograd.profiler's export_chrome_trace writes, in
+// 0.4 to 1.7 always, later in builds without Kineto and with use_kineto=False.
+//
+// It is a bare array. The process says where an event ran: `CPU functions`, `CUDA functions`, or
+// another accelerator's; on an accelerator the thread is the number of the device. There are no
+// categories, and times start with the profile. A flow (`s` on the operator, `f` on the kernel)
+// ties a kernel to its operator; later versions write the `s` alone, without the kernel.
+//
+// What versions before 1.8 call a kernel is the time between two events on the stream, one before
+// and one after an operator, so these enclose one another as the operators do.
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "importers/chrome_events.h"
+#include "importers/importer.h"
+#include "importers/number_index.h"
+#include "importers/pytorch_names.h"
+#include "importers/pytorch_records.h"
+
+namespace beryl::importers {
+namespace {
+
+// One end of an arrow from an operator to a kernel.
+struct Flow {
+  int64_t id = 0;
+  StringId thread = 0;
+  StringId name = 0;
+  Nanos time;
+  uint64_t offset = 0;
+  bool starts = false;
+};
+
+struct Batch : ChromeBatch {
+  std::vector<KinetoRecord> records;  // string ids are the worker's
+  std::vector<Flow> flows;
+};
+
+// "CPU" of `"CPU functions"`, as RecordProfile in C++ also writes with a capital; nothing if it is
+// no such process.
+std::optional<std::string_view> PlaceOf(std::string_view pid_token) {
+  std::string_view pid = Unquoted(pid_token);
+  for (const std::string_view ending : {" functions", " Functions"}) {
+    if (!pid.ends_with(ending)) continue;
+    pid.remove_suffix(ending.size());
+    return pid == "CUDA" ? "GPU" : pid;
+  }
+  return std::nullopt;
+}
+
+// N of `" node_id:N, thread_id:3 "`, which is how a remote call's thread is written.
+std::optional<std::string_view> NodeOf(std::string_view tid_token) {
+  constexpr std::string_view kNode = "node_id:";
+  const std::string_view tid = Unquoted(tid_token);
+  const size_t at = tid.find(kNode);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = tid.substr(at + kNode.size());
+  return rest.substr(0, rest.find_first_not_of("0123456789"));
+}
+
+class Visitor : public EventVisitor {
+ public:
+  Visitor() : batch_(std::make_unique<Batch>()) {}
+
+  bool Event(json::Value event, uint64_t offset) override {
+    if (!event.IsObject()) return batch_->DropElement(offset);
+    ChromeEvent read;
+    if (!ReadChromeEvent(event, read, [](json::Key, json::Value) {})) return false;
+    ++batch_->events;
+    if (read.phase == 'X') {
+      Add(read, offset);
+    } else if (read.phase == 's' || read.phase == 'f') {
+      AddFlow(read, offset);
+    } else if (read.phase == 0) {
+      batch_->findings.Count(Finding::Kind::kDropped, "missing ph", offset);
+    } else {
+      batch_->findings.Count(Finding::Kind::kSkipped, "an event of another kind", offset);
+    }
+    return true;
+  }
+
+  void Member(json::Key /*key*/, json::Value /*value*/) override {}
+
+  std::unique_ptr<EventBatch> Take() override {
+    batch_->new_strings = strings_.TakeNew();
+    auto taken = std::exchange(batch_, std::make_unique<Batch>());
+    batch_->records.reserve(taken->records.size() + 64);
+    return taken;
+  }
+
+ private:
+  void Add(const ChromeEvent& read, uint64_t offset) {
+    const auto place = PlaceOf(read.pid);
+    if (!place) {
+      batch_->findings.Count(Finding::Kind::kSkipped, "neither on the host nor on a device",
+                             offset);
+      return;
+    }
+    const auto interval = read.times.Get(offset, batch_->findings);
+    if (!interval) return;
+    KinetoRecord record;
+    record.start = interval->start;
+    record.end = interval->end;
+    record.offset = offset;
+    record.name = strings_.Intern(StableName(read.name, text_));
+    record.thread = Thread(read);
+    if (*place == "CPU") {
+      record.category = KinetoCategory::kCpuOp;
+      if (IsRegionName(read.name)) record.category = KinetoCategory::kAnnotation;
+      if (read.name.starts_with("ProfilerStep#")) record.category = KinetoCategory::kStep;
+      if (const auto node = NodeOf(read.tid)) {
+        record.device = strings_.Intern(fmt::format("node{}/CPU:0", *node));
+      }
+    } else {
+      record.category = KinetoCategory::kDevice;
+      const double number = ParseNumber(read.tid).value_or(-1);
+      if (number < 0 || number >= 10'000) {
+        batch_->findings.Count(Finding::Kind::kDropped, "a device event that names no device",
+                               offset);
+        return;
+      }
+      record.device = strings_.Intern(fmt::format("{}:{}", *place, static_cast<int>(number)));
+    }
+    if (record.category == KinetoCategory::kAnnotation) {
+      batch_->findings.Count(Finding::Kind::kSkipped, "annotation: a scope", offset);
+    } else if (record.category == KinetoCategory::kStep) {
+      batch_->findings.Count(Finding::Kind::kSkipped, "ProfilerStep: a step", offset);
+    }
+    batch_->records.push_back(record);
+  }
+
+  void AddFlow(const ChromeEvent& read, uint64_t offset) {
+    const auto id = ParseNumber(read.id);
+    const auto time = read.times.Start();
+    if (!id || *id < 0 || *id > 9e15 || !time) {
+      batch_->findings.Count(Finding::Kind::kSkipped, "a flow without number or time", offset);
+      return;
+    }
+    batch_->flows.push_back({static_cast<int64_t>(*id), Thread(read),
+                             strings_.Intern(StableName(read.name, text_)), *time, offset,
+                             read.phase == 's'});
+  }
+
+  StringId Thread(const ChromeEvent& read) {
+    // Most events run on the thread of the one before.
+    if (read.pid == last_pid_ && read.tid == last_tid_) return last_thread_;
+    last_pid_ = read.pid;
+    last_tid_ = read.tid;
+    text_.assign(read.pid).append("/").append(read.tid);
+    return last_thread_ = strings_.Intern(text_);
+  }
+
+  std::unique_ptr<Batch> batch_;
+  WorkerStrings strings_;
+  std::string text_;
+  std::string last_pid_;
+  std::string last_tid_;
+  StringId last_thread_ = 0;
+};
+
+// Finds the events at the ends of the flows, and ties them.
+class FlowTies {
+ public:
+  FlowTies(std::vector<KinetoRecord>& records, const std::vector<Flow>& flows)
+      : records_(records), flows_(flows), event_of_(flows.size(), NumberIndex::kNone) {}
+
+  void Tie() {
+    FindNeighbours();
+    FindOthers();
+    std::vector<std::pair<int64_t, uint32_t>> starts;
+    for (size_t i = 0; i < flows_.size(); ++i) {
+      if (flows_[i].starts && event_of_[i] != NumberIndex::kNone) {
+        starts.emplace_back(flows_[i].id, event_of_[i]);
+      }
+    }
+    const NumberIndex launcher_of(starts);
+    for (size_t i = 0; i < flows_.size(); ++i) {
+      if (flows_[i].starts || event_of_[i] == NumberIndex::kNone) continue;
+      const uint32_t launcher = launcher_of.Find(flows_[i].id);
+      if (launcher == NumberIndex::kNone) continue;
+      KinetoRecord& kernel = records_[event_of_[i]];
+      records_[launcher].correlation = kernel.correlation = launcher;
+      kernel.encloses = kernel.name == records_[launcher].name;
+    }
+  }
+
+ private:
+  struct Spot {
+    StringId thread;
+    StringId name;
+    int64_t start;
+    bool operator==(const Spot&) const = default;
+  };
+  struct SpotHash {
+    size_t operator()(const Spot& spot) const {
+      const uint64_t ids = (static_cast<uint64_t>(spot.thread) << 32) | spot.name;
+      return ((ids ^ (static_cast<uint64_t>(spot.start) * 0x9E3779B97F4A7C15ULL)) *
+              0xC2B2AE3D27D4EB4FULL) >>
+             7;
+    }
+  };
+
+  static Spot SpotOf(const KinetoRecord& record) {
+    return {record.thread, record.name, record.start.value};
+  }
+  static Spot SpotOf(const Flow& flow) { return {flow.thread, flow.name, flow.time.value}; }
+
+  // A flow leaves an operation at its start and reaches a kernel at its start.
+  bool Joins(const Flow& flow, uint32_t event) const {
+    const bool on_device = records_[event].category == KinetoCategory::kDevice;
+    return on_device != flow.starts && SpotOf(flow) == SpotOf(records_[event]);
+  }
+
+  // All versions write an operation, and then for each of its kernels the flow's two ends and the
+  // kernel.
+  void FindNeighbours() {
+    uint32_t operation = NumberIndex::kNone;
+    size_t reaching = flows_.size();
+    uint32_t next = 0;
+    auto pass = [&](uint64_t offset) {
+      for (; next < records_.size() && records_[next].offset < offset; ++next) {
+        if (records_[next].category != KinetoCategory::kDevice) {
+          operation = next;
+        } else if (reaching < flows_.size()) {
+          if (Joins(flows_[reaching], next)) event_of_[reaching] = next;
+          reaching = flows_.size();
+        }
+      }
+    };
+    for (size_t i = 0; i < flows_.size(); ++i) {
+      pass(flows_[i].offset);
+      if (!flows_[i].starts) {
+        reaching = i;
+      } else if (operation != NumberIndex::kNone && Joins(flows_[i], operation)) {
+        event_of_[i] = operation;
+      }
+    }
+    pass(std::numeric_limits<uint64_t>::max());
+  }
+
+  // For files in another order: by the spot alone, the first event there.
+  void FindOthers() {
+    if (std::find(event_of_.begin(), event_of_.end(), NumberIndex::kNone) == event_of_.end()) {
+      return;
+    }
+    std::unordered_map<Spot, uint32_t, SpotHash> event_at;
+    for (uint32_t i = 0; i < records_.size(); ++i) event_at.try_emplace(SpotOf(records_[i]), i);
+    for (size_t i = 0; i < flows_.size(); ++i) {
+      if (event_of_[i] != NumberIndex::kNone) continue;
+      const auto found = event_at.find(SpotOf(flows_[i]));
+      if (found != event_at.end() && Joins(flows_[i], found->second)) event_of_[i] = found->second;
+    }
+  }
+
+  std::vector<KinetoRecord>& records_;
+  const std::vector<Flow>& flows_;
+  std::vector<uint32_t> event_of_;  // by flow
+};
+
+void BookFlows(const std::vector<Flow>& flows, ImportReport& report) {
+  std::vector<std::pair<int64_t, uint32_t>> ends;
+  for (const Flow& flow : flows) {
+    if (!flow.starts) ends.emplace_back(flow.id, 0);
+  }
+  const NumberIndex reached(ends);
+  FindingCounter findings;
+  for (const Flow& flow : flows) {
+    findings.Count(Finding::Kind::kSkipped,
+                   reached.Find(flow.id) != NumberIndex::kNone
+                       ? "flow from host to device"
+                       : "launch of a kernel that the trace does not show",
+                   flow.offset);
+  }
+  findings.AddTo(report);
+}
+
+// Of host events that take the same time, as whole microseconds often have it, the later one is the
+// caller: they are written in the order they ended.
+void NumberBackwards(std::vector<KinetoRecord>& records) {
+  auto number = static_cast<int64_t>(records.size());
+  for (KinetoRecord& record : records) record.external_id = number--;
+}
+
+class PyTorchLegacyImporter : public Importer {
+ public:
+  FormatDescriptor Descriptor() const override {
+    return {"pytorch-legacy", "PyTorch profiler JSON without Kineto (torch.autograd.profiler)",
+            "microseconds since the profile started"};
+  }
+
+  int Sniff(std::string_view text) const override {
+    if (!LooksLikeEvents(text)) return 0;
+    for (const std::string_view process :
+         {"CPU functions\"", "CPU Functions\"", "CUDA functions\"", "CUDA Functions\""}) {
+      if (text.find(process) != std::string_view::npos) return 98;
+    }
+    return 0;
+  }
+
+  Result<bool> Read(ByteSource& source, const ImportOptions& options, OpTrace& trace,
+                    ImportReport& report) const override {
+    std::vector<StringRemap> remaps;
+    std::vector<KinetoRecord> records;
+    std::vector<Flow> flows;
+    EventStreamOptions stream;
+    const size_t chunks = source.file_size() / stream.chunk_bytes + 1;
+    auto commit = [&](std::unique_ptr<EventBatch> taken, int worker, bool keep) {
+      auto& batch = static_cast<Batch&>(*taken);
+      if (remaps.size() <= static_cast<size_t>(worker)) {
+        remaps.resize(static_cast<size_t>(worker) + 1);
+      }
+      StringRemap& remap = remaps[static_cast<size_t>(worker)];
+      remap.Add(batch.new_strings, trace.strings);
+      if (!keep) return;
+      report.events += batch.events;
+      batch.findings.AddTo(report);
+      // Growing step by step would touch twice the memory.
+      if (records.empty()) records.reserve(batch.records.size() * chunks);
+      for (KinetoRecord& record : batch.records) {
+        record.name = remap[record.name];
+        record.thread = remap[record.thread];
+        record.device = remap[record.device];
+        records.push_back(record);
+      }
+      for (Flow& flow : batch.flows) {
+        flow.thread = remap[flow.thread];
+        flow.name = remap[flow.name];
+        flows.push_back(flow);
+      }
+    };
+    stream.threads = options.threads;
+    stream.progress = options.progress;
+    auto end = WalkEvents(
+        source, stream, [](int) { return std::make_unique<Visitor>(); }, commit);
+    if (!end) return end.error();
+    ReportStreamEnd(*end, report);
+
+    BookFlows(flows, report);
+    if (!flows.empty()) FlowTies(records, flows).Tie();
+    NumberBackwards(records);
+    if (!records.empty()) trace.clock = "the start of the profile";
+    AssembleKineto(std::move(records), trace, report);
+    return true;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Importer> MakePyTorchLegacyImporter() {
+  return std::make_unique<PyTorchLegacyImporter>();
+}
+
+}  // namespace beryl::importers
