@@ -15,10 +15,12 @@ namespace {
 constexpr size_t kSniffBytes = size_t{64} << 10;
 
 // The table of formats.
-const std::array<std::unique_ptr<Importer>, 2>& Importers() {
-  static const std::array<std::unique_ptr<Importer>, 2> kTable = {
+const std::array<std::unique_ptr<Importer>, 4>& Importers() {
+  static const std::array<std::unique_ptr<Importer>, 4> kTable = {
       MakePyTorchImporter(),
       MakeTensorFlowImporter(),
+      MakeXPlaneImporter(),
+      MakeXlaTraceImporter(),
   };
   return kTable;
 }
@@ -104,8 +106,12 @@ Result<bool> Import(ByteSource& source, const ImportOptions& options, OpTrace& t
     report.Count(Finding::Kind::kDropped, source.damage(), source.file_position());
   }
   report.operations = trace.ops.size() - ops_before;
-  if (trace.steps.size() == steps_before && report.operations > 0 &&
-      trace.ops[ops_before].step == kNoStep) {
+  // A rank may go through steps that another one's file has told already.
+  const bool tells_steps =
+      trace.steps.size() > steps_before ||
+      std::any_of(trace.ops.begin() + static_cast<std::ptrdiff_t>(ops_before), trace.ops.end(),
+                  [](const Op& op) { return op.step != kNoStep; });
+  if (!tells_steps && report.operations > 0) {
     AddFileAsStep(report.rank, ops_before, trace);
   }
   trace.reports.push_back(std::move(report));
