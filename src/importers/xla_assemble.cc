@@ -10,38 +10,15 @@
 
 #include "base/text.h"
 #include "importers/chrome_events.h"
-#include "importers/tensorflow_names.h"
 #include "importers/xla_events.h"
+#include "importers/xla_kinds.h"
 #include "importers/xla_names.h"
+#include "importers/xla_steps.h"
 
 namespace beryl::importers {
 namespace {
 
 constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
-
-// Calls that were inlined leave their node's name in front of what they called:
-// `StatefulPartitionedCall/model/dense/MatMul`. It is no scope of the program.
-std::string_view WithoutCalls(std::string_view name) {
-  while (true) {
-    const size_t slash = name.find('/');
-    if (slash == std::string_view::npos) return name;
-    std::string_view first = name.substr(0, slash);
-    const auto numbered = SplitNumber(first);
-    if (numbered && numbered->stem.ends_with("Call_")) {
-      first = numbered->stem.substr(0, numbered->stem.size() - 1);
-    }
-    if (first != "StatefulPartitionedCall" && first != "PartitionedCall") return name;
-    name.remove_prefix(slash + 1);
-  }
-}
-
-// `fusion` of `fusion.12`.
-std::string_view WithoutNumber(std::string_view instruction) {
-  const auto numbered = SplitNumber(instruction);
-  return numbered && numbered->stem.size() > 1 && numbered->stem.ends_with('.')
-             ? numbered->stem.substr(0, numbered->stem.size() - 1)
-             : instruction;
-}
 
 struct WhatHash {
   size_t operator()(const XlaWhat& what) const {
@@ -71,7 +48,7 @@ enum class LineUse : uint8_t {
 class XlaAssembler::Work {
  public:
   Work(OpTrace& trace, ImportReport& report)
-      : trace_(trace), report_(report), programs_(strings_) {}
+      : trace_(trace), report_(report), programs_(strings_), kinds_(trace, strings_, programs_) {}
 
   StringTable& strings() { return strings_; }
   HloTable& programs() { return programs_; }
@@ -79,12 +56,13 @@ class XlaAssembler::Work {
   uint32_t AddPlane(std::string_view name, const std::vector<XlaLine>& lines) {
     const auto first = static_cast<uint32_t>(lines_.size());
     const auto plane = static_cast<uint32_t>(planes_.size());
-    planes_.push_back({DeviceOfPlane(name).value_or(""), {}, {}});
+    planes_.push_back({DeviceOfPlane(name).value_or(""), {}});
     const bool device = !planes_.back().device.empty();
     const DeviceLine finest = device ? FinestLine(lines) : DeviceLine::kOther;
     for (const XlaLine& line : lines) {
-      Line added{LineUse::kSkip, "a plane that shows no operations", plane, line.thread,
-                 line.relative};
+      Line added{LineUse::kSkip, "a plane that shows no operations",
+                 plane,          line.thread,
+                 line.relative,  false};
       if (device) {
         UseDeviceLine(DeviceLineOf(line.name), finest, added);
       } else if (IsHostPlane(name) && name.find("NVTX") == std::string_view::npos) {
@@ -133,7 +111,7 @@ class XlaAssembler::Work {
     ++report_.events;
     findings_.Count(Finding::Kind::kSkipped, "a step", event.offset);
     const std::string_view name = strings_.Text(whats_[event.what].what.name);
-    marks_.push_back({fmt::format("{} {}", Printable(name), number), number, event});
+    steps_.Add({fmt::format("{} {}", Printable(name), number), number, XlaSteps::kHost, event});
   }
 
   void Book(Finding::Kind kind, const char* reason, uint64_t offset) {
@@ -144,8 +122,10 @@ class XlaAssembler::Work {
   void Finish(std::optional<Nanos> start, const std::string& rank) {
     findings_.AddTo(report_);
     MoveToEpoch(start);
-    if (!rank.empty() && !(host_.empty() && device_.empty())) rank_ = trace_.RankNumber(rank);
-    FindSteps();
+    if (!rank.empty() && !(host_.empty() && device_.empty())) {
+      kinds_.SetRank(trace_.RankNumber(rank));
+    }
+    steps_.Make(trace_);
     const std::vector<uint32_t> order = ByLineAndTime(host_);
     AddHostOperations(order);
     AddDeviceOperations(order);
@@ -157,16 +137,9 @@ class XlaAssembler::Work {
     Nanos end;
     uint32_t what;
   };
-  // A step as one clock sees it.
-  struct StepSpan {
-    Nanos start;
-    Nanos end;
-    uint32_t step = kNoStep;
-  };
   struct Plane {
     std::string device;  // empty: none
     std::vector<ProgramRun> modules;
-    std::vector<StepSpan> steps;
   };
   struct Line {
     LineUse use;
@@ -174,17 +147,12 @@ class XlaAssembler::Work {
     uint32_t plane;
     int64_t thread;
     bool relative;
+    bool instructions;  // shows the instructions of programs by name
   };
   struct Known {
     XlaWhat what;
     const char* skip_reason;  // on a host's line; nullptr: an operation
   };
-  struct Mark {
-    std::string name;
-    int64_t number;
-    XlaEvent event;
-  };
-
   static DeviceLine FinestLine(const std::vector<XlaLine>& lines) {
     DeviceLine finest = DeviceLine::kRepetition;
     for (const XlaLine& line : lines) {
@@ -200,6 +168,7 @@ class XlaAssembler::Work {
       line.skip_reason = "a step";
     } else if (kind == finest && kind != DeviceLine::kRepetition) {
       line.use = LineUse::kDevice;
+      line.instructions = kind == DeviceLine::kOps;
     } else if (kind == DeviceLine::kModules) {
       line.use = LineUse::kModules;
     }
@@ -225,9 +194,9 @@ class XlaAssembler::Work {
     const std::string_view name = strings_.Text(whats_[event.what].what.name);
     const auto number = ParseNumber(name);
     const bool whole = number && *number >= 0 && *number < 1e15;
-    marks_.push_back(
-        {whole ? fmt::format("step {}", static_cast<int64_t>(*number)) : Printable(name),
-         whole ? static_cast<int64_t>(*number) : kNoXlaNumber, event});
+    steps_.Add({whole ? fmt::format("step {}", static_cast<int64_t>(*number)) : Printable(name),
+                whole ? static_cast<int64_t>(*number) : kNoXlaNumber, lines_[event.line].plane,
+                event});
   }
 
   void MoveToEpoch(std::optional<Nanos> start) {
@@ -242,7 +211,8 @@ class XlaAssembler::Work {
     for (XlaEvent& event : host_) move(event.line, event.start, event.end);
     for (XlaEvent& event : device_) move(event.line, event.start, event.end);
     for (XlaEvent& event : launches_) move(event.line, event.start, event.end);
-    for (Mark& mark : marks_) move(mark.event.line, mark.event.start, mark.event.end);
+    for (XlaSteps::Mark& mark : steps_.marks())
+      move(mark.event.line, mark.event.start, mark.event.end);
     if (any_relative && start) trace_.anchors.push_back({Nanos{0}, *start});
     if (any_relative && !start) trace_.clock = "the start of the profile";
     for (uint32_t line = 0; line < lines_.size() && start; ++line) {
@@ -254,55 +224,6 @@ class XlaAssembler::Work {
       }
       break;
     }
-  }
-
-  // ---- steps
-
-  void FindSteps() {
-    std::sort(marks_.begin(), marks_.end(), [](const Mark& a, const Mark& b) {
-      if (a.event.start != b.event.start) return a.event.start < b.event.start;
-      return a.event.end > b.event.end;
-    });
-    std::map<int64_t, uint32_t> step_of_number;
-    for (const bool on_device : {false, true}) {
-      Nanos covered{std::numeric_limits<int64_t>::min()};
-      for (const Mark& mark : marks_) {
-        const Line& line = lines_[mark.event.line];
-        if ((line.use == LineUse::kSteps) != on_device) continue;
-        if (!on_device) {
-          // A mark inside of another one is a part of that step.
-          if (mark.event.end <= covered) continue;
-          covered = mark.event.end;
-        }
-        const auto same = step_of_number.find(mark.number);
-        const uint32_t step = on_device && same != step_of_number.end()
-                                  ? same->second
-                                  : trace_.StepNumber(mark.name, mark.event.start);
-        RunStep& run = trace_.steps[step];
-        run.start = std::min(run.start, mark.event.start);
-        run.end = std::max(run.end, mark.event.end);
-        if (mark.number != kNoXlaNumber) step_of_number.try_emplace(mark.number, step);
-        if (mark.event.group != kNoXlaNumber) step_of_group_.try_emplace(mark.event.group, step);
-        auto& spans = on_device ? planes_[line.plane].steps : host_steps_;
-        spans.push_back({mark.event.start, mark.event.end, step});
-      }
-    }
-  }
-
-  static uint32_t StepIn(const std::vector<StepSpan>& spans, Nanos time) {
-    auto after = std::upper_bound(spans.begin(), spans.end(), time,
-                                  [](Nanos t, const StepSpan& span) { return t < span.start; });
-    if (after == spans.begin() || time >= (after - 1)->end) return kNoStep;
-    return (after - 1)->step;
-  }
-
-  uint32_t StepOf(const XlaEvent& event) const {
-    if (event.group != kNoXlaNumber) {
-      const auto step = step_of_group_.find(event.group);
-      if (step != step_of_group_.end()) return step->second;
-    }
-    const Plane& plane = planes_[lines_[event.line].plane];
-    return StepIn(plane.steps.empty() ? host_steps_ : plane.steps, event.start);
   }
 
   // ---- order and lanes
@@ -360,7 +281,7 @@ class XlaAssembler::Work {
       if (event.line != line) ++next_lane_;
       line = event.line;
       trace_.ops.push_back(
-          {event.start, event.end, HostKind(event.what), next_lane_ - 1, StepOf(event), cpu});
+          {event.start, event.end, KindOfHost(event.what), next_lane_ - 1, StepOf(event), cpu});
     }
   }
 
@@ -387,25 +308,33 @@ class XlaAssembler::Work {
   void AddDeviceOperation(const XlaEvent& event, uint32_t lane, uint16_t device) {
     ++report_.device_events;
     if (event.correlation != kNoXlaNumber) ++report_.with_correlation;
-    uint32_t kind = DeviceKind(InItsProgram(event));
+    const uint32_t what = InItsProgram(event);
+    uint32_t kind = kinds_.OfDevice(what, whats_[what].what);
     const XlaEvent* launcher = nullptr;
-    if (kind == kNone) {
+    if (kind == kNoKind) {
       const auto launched = launcher_of_.find(event.correlation);
       if (event.correlation != kNoXlaNumber && launched != launcher_of_.end()) {
         launcher = &host_[launched->second];
-        kind = LaunchedKind(event.what, launcher->what);
+        kind = kinds_.OfLaunch(event.what, whats_[event.what].what, launcher->what,
+                               whats_[launcher->what].what);
       }
     }
-    if (kind == kNone) {
+    if (kind == kNoKind) {
       report_.Count(Finding::Kind::kRepaired,
                     "a device event whose launching operation is not in the trace", event.offset);
-      kind = UntiedKind(event.what);
+      kind = kinds_.Untied(event.what, whats_[event.what].what);
     } else {
       ++report_.tied;
     }
     uint32_t step = StepOf(event);
     if (step == kNoStep && launcher != nullptr) step = StepOf(*launcher);
     trace_.ops.push_back({event.start, event.end, kind, lane, step, device});
+  }
+
+  uint32_t KindOfHost(uint32_t what) { return kinds_.OfHost(what, whats_[what].what); }
+
+  uint32_t StepOf(const XlaEvent& event) const {
+    return steps_.StepOf(event, lines_[event.line].plane);
   }
 
   // For each correlation, the operation whose thread made the call, if one was running there.
@@ -446,7 +375,9 @@ class XlaAssembler::Work {
   uint32_t InItsProgram(const XlaEvent& event) {
     XlaWhat what = whats_[event.what].what;
     const auto& modules = planes_[lines_[event.line].plane].modules;
-    if (modules.empty() || what.hlo_module != 0) return event.what;
+    if (!lines_[event.line].instructions || modules.empty() || what.hlo_module != 0) {
+      return event.what;
+    }
     auto after = std::upper_bound(modules.begin(), modules.end(), event.start,
                                   [](Nanos t, const ProgramRun& run) { return t < run.start; });
     if (after == modules.begin() || event.start >= (after - 1)->end) return event.what;
@@ -457,138 +388,6 @@ class XlaAssembler::Work {
     // The line shows instructions by their names.
     if (what.hlo_op == 0) what.hlo_op = what.name;
     return WhatNumber(what);
-  }
-
-  // ---- kinds
-
-  uint32_t HostKind(uint32_t what) {
-    uint32_t& kind = Cached(host_kinds_, what);
-    if (kind != kNone) return kind;
-    const XlaWhat& says = whats_[what].what;
-    if (const auto framework = FrameworkKind(says)) {
-      kind = AddKind(*framework);
-    } else if (says.hlo_op != 0) {
-      kind = AddKind(InstructionKind(says));
-    } else if (says.eager_op != 0) {
-      OpKind made = Made("", strings_.Text(says.eager_op), strings_.Text(says.eager_op));
-      made.phase = EagerPhase(strings_.Text(says.eager_op));
-      kind = AddKind(made);
-    } else {
-      const auto named = ParseTensorFlowEvent(strings_.Text(says.name));
-      kind = AddKind(TensorFlowKind(named->name, named->type));
-    }
-    return kind;
-  }
-
-  // kNone: it says nothing of what it was run for.
-  uint32_t DeviceKind(uint32_t what) {
-    uint32_t& kind = Cached(device_kinds_, what);
-    if (kind != kNone) return kind;
-    const XlaWhat& says = whats_[what].what;
-    auto made = FrameworkKind(says);
-    if (!made && says.hlo_op != 0) made = InstructionKind(says);
-    if (!made) return kNone;
-    if (says.name != 0 && says.name != says.hlo_op) AddKernel(*made, strings_.Text(says.name));
-    return kind = AddKind(*made);
-  }
-
-  uint32_t LaunchedKind(uint32_t what, uint32_t launcher) {
-    auto [place, is_new] = launched_kinds_.try_emplace(uint64_t{what} << 32 | launcher, kNone);
-    if (!is_new) return place->second;
-    OpKind kind = trace_.kinds[HostKind(launcher)];
-    AddKernel(kind, strings_.Text(whats_[what].what.name));
-    return place->second = AddKind(kind);
-  }
-
-  uint32_t UntiedKind(uint32_t what) {
-    uint32_t& kind = Cached(untied_kinds_, what);
-    if (kind != kNone) return kind;
-    OpKind made;
-    const PathId untied = trace_.paths.Intern(
-        kRootPath, trace_.strings.Intern("(not tied to an operation)"), PathKind::kOutside);
-    made.op = made.type = trace_.strings.Intern(Printable(strings_.Text(whats_[what].what.name)));
-    made.path = trace_.paths.Intern(untied, made.op, PathKind::kKernel);
-    return kind = AddKind(made);
-  }
-
-  // From the name that the framework gave, be it in the event or in the program.
-  std::optional<OpKind> FrameworkKind(const XlaWhat& says) {
-    if (says.hlo_op != 0) {
-      const auto program =
-          says.program == kNoXlaNumber ? std::nullopt : std::optional(says.program);
-      const HloTable::Found found = programs_.Find(program, says.hlo_module, says.hlo_op);
-      if (found.instruction != nullptr) {
-        const std::string_view name = strings_.Text(found.instruction->op_name);
-        const std::string_view type = strings_.Text(found.instruction->op_type);
-        // Without a scope and a type it is an argument of the program.
-        const bool named = !type.empty() || name.find('/') != std::string_view::npos;
-        const auto parsed = named ? ParseFrameworkName(name) : std::nullopt;
-        if (parsed) return FromFramework(*parsed, type, found.trains, says);
-      }
-    }
-    if (says.tf_op == 0) return std::nullopt;
-    const auto parsed = ParseFrameworkName(strings_.Text(says.tf_op));
-    if (!parsed) return std::nullopt;
-    return FromFramework(*parsed, parsed->type, false, says);
-  }
-
-  OpKind FromFramework(const FrameworkName& name, std::string_view type, bool trains,
-                       const XlaWhat& says) {
-    if (type.empty()) {
-      const size_t slash = name.path.rfind('/');
-      type = std::string_view(name.path).substr(slash == std::string::npos ? 0 : slash + 1);
-    }
-    OpKind kind = TensorFlowKind(name.path, type);
-    if (name.backward) {
-      kind.phase = Phase::kBackward;
-    } else if (trains && !name.differentiated && kind.phase == Phase::kForward) {
-      // A program that takes a gradient and does something outside of what it differentiates.
-      kind.phase = Phase::kOptimizer;
-    }
-    if (says.hlo_op != 0) AddKernel(kind, strings_.Text(says.hlo_op));
-    return kind;
-  }
-
-  OpKind TensorFlowKind(std::string_view name, std::string_view type) {
-    return MakeTensorFlowKind(trace_, trace_.strings.Intern(Printable(WithoutCalls(name))),
-                              trace_.strings.Intern(Printable(type)));
-  }
-
-  // All that is known is the program.
-  OpKind InstructionKind(const XlaWhat& says) {
-    const std::string_view name = strings_.Text(says.hlo_op);
-    return Made(strings_.Text(says.hlo_module), name, WithoutNumber(name));
-  }
-
-  OpKind Made(std::string_view scope, std::string_view op, std::string_view type) {
-    OpKind kind;
-    if (!scope.empty()) {
-      kind.scope = trace_.paths.Intern(kRootPath, trace_.strings.Intern(Printable(scope)),
-                                       PathKind::kModule);
-    }
-    kind.op = trace_.strings.Intern(Printable(op));
-    kind.type = trace_.strings.Intern(Printable(type));
-    kind.path = trace_.paths.Intern(kind.scope, kind.op, PathKind::kOperation);
-    return kind;
-  }
-
-  void AddKernel(OpKind& kind, std::string_view name) {
-    kind.path =
-        trace_.paths.Intern(kind.path, trace_.strings.Intern(Printable(name)), PathKind::kKernel);
-  }
-
-  static uint32_t& Cached(std::vector<uint32_t>& kinds, uint32_t what) {
-    if (what >= kinds.size()) kinds.resize(size_t{what} + 1, kNone);
-    return kinds[what];
-  }
-
-  uint32_t AddKind(OpKind kind) {
-    kind.rank = rank_;
-    const auto key = std::make_tuple(kind.path, kind.scope, kind.op, kind.type,
-                                     static_cast<uint8_t>(kind.phase));
-    auto [place, is_new] = kinds_.try_emplace(key, static_cast<uint32_t>(trace_.kinds.size()));
-    if (is_new) trace_.kinds.push_back(kind);
-    return place->second;
   }
 
   OpTrace& trace_;
@@ -603,17 +402,10 @@ class XlaAssembler::Work {
   std::vector<XlaEvent> host_;
   std::vector<XlaEvent> device_;
   std::vector<XlaEvent> launches_;
-  std::vector<Mark> marks_;
-  std::vector<StepSpan> host_steps_;
-  std::unordered_map<int64_t, uint32_t> step_of_group_;
+  XlaSteps steps_;
+  XlaKinds kinds_;
   std::unordered_map<int64_t, uint32_t> launcher_of_;  // index into host_
-  std::vector<uint32_t> host_kinds_;
-  std::vector<uint32_t> device_kinds_;
-  std::vector<uint32_t> untied_kinds_;
-  std::unordered_map<uint64_t, uint32_t> launched_kinds_;
-  std::map<std::tuple<PathId, PathId, StringId, StringId, uint8_t>, uint32_t> kinds_;
   uint32_t next_lane_ = 0;
-  uint16_t rank_ = 0;
 };
 
 XlaAssembler::XlaAssembler(OpTrace& trace, ImportReport& report)

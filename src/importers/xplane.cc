@@ -264,7 +264,11 @@ class SpaceReader {
           break;
       }
     }
-    events_.push_back(event);
+    if (wire_.truncated()) {
+      stats_.resize(event.first_stat);
+    } else {
+      events_.push_back(event);
+    }
   }
 
   void ReadStat(std::vector<Stat>& stats) {
@@ -332,7 +336,8 @@ class SpaceReader {
         }
       }
       read.stats = name_stats_.size() - read.first_stat;
-      event_names_[id] = read;
+      // Half a name is none.
+      if (!wire_.truncated()) event_names_[id] = read;
     });
   }
 
@@ -344,7 +349,8 @@ class SpaceReader {
         } else if (wire_.field() == 2) {
           const std::string_view name = wire_.Text(kLongestName);
           const StatRole role = RoleOf(name);
-          stat_names_[id] = {assembler_.strings().Intern(name), role, true};
+          // Half a name is none.
+          if (!wire_.truncated()) stat_names_[id] = {assembler_.strings().Intern(name), role, true};
         }
       }
     });
