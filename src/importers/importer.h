@@ -24,5 +24,7 @@ class Importer {
 std::unique_ptr<Importer> MakeTensorFlowImporter();
 std::unique_ptr<Importer> MakePyTorchImporter();
 std::unique_ptr<Importer> MakePyTorchLegacyImporter();
+std::unique_ptr<Importer> MakeXPlaneImporter();
+std::unique_ptr<Importer> MakeXlaTraceImporter();
 
 }  // namespace beryl::importers

@@ -15,11 +15,13 @@ namespace {
 constexpr size_t kSniffBytes = size_t{64} << 10;
 
 // The table of formats.
-const std::array<std::unique_ptr<Importer>, 3>& Importers() {
-  static const std::array<std::unique_ptr<Importer>, 3> kTable = {
+const std::array<std::unique_ptr<Importer>, 5>& Importers() {
+  static const std::array<std::unique_ptr<Importer>, 5> kTable = {
       MakePyTorchImporter(),
       MakePyTorchLegacyImporter(),
       MakeTensorFlowImporter(),
+      MakeXPlaneImporter(),
+      MakeXlaTraceImporter(),
   };
   return kTable;
 }
@@ -105,10 +107,12 @@ Result<bool> Import(ByteSource& source, const ImportOptions& options, OpTrace& t
     report.Count(Finding::Kind::kDropped, source.damage(), source.file_position());
   }
   report.operations = trace.ops.size() - ops_before;
-  const bool has_steps =
+  // A rank may go through steps that another one's file has told already.
+  const bool tells_steps =
+      trace.steps.size() > steps_before ||
       std::any_of(trace.ops.begin() + static_cast<std::ptrdiff_t>(ops_before), trace.ops.end(),
                   [](const Op& op) { return op.step != kNoStep; });
-  if (!has_steps && trace.steps.size() == steps_before && report.operations > 0) {
+  if (!tells_steps && report.operations > 0) {
     AddFileAsStep(report.rank, ops_before, trace);
   }
   trace.reports.push_back(std::move(report));

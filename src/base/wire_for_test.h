@@ -1,0 +1,29 @@
+// What the tests of everything that reads protobuf share: messages written by hand.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace beryl {
+
+inline std::string WireVarint(uint64_t number) {
+  std::string bytes;
+  for (; number > 0x7F; number >>= 7) bytes += static_cast<char>((number & 0x7F) | 0x80);
+  return bytes += static_cast<char>(number);
+}
+
+inline std::string WireTag(uint32_t field, uint32_t kind) {
+  return WireVarint(uint64_t{field} << 3 | kind);
+}
+
+inline std::string WireNumber(uint32_t field, int64_t number) {
+  return WireTag(field, 0) + WireVarint(static_cast<uint64_t>(number));
+}
+
+// A text or a message.
+inline std::string WireBytes(uint32_t field, std::string_view bytes) {
+  return WireTag(field, 2) + WireVarint(bytes.size()) + std::string(bytes);
+}
+
+}  // namespace beryl

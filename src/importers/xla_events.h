@@ -1,0 +1,84 @@
+// What the events of TensorFlow's, JAX's and XLA's profilers mean, whichever of their two files
+// they come from. A reader hands over planes, lines and events as they stand; operations come out.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/string_table.h"
+#include "base/units.h"
+#include "importers/hlo_table.h"
+#include "types/op_trace.h"
+
+namespace beryl::importers {
+
+inline constexpr int64_t kNoXlaNumber = INT64_MIN;
+
+// All that events of one kind say of themselves. Strings are XlaAssembler::strings()'s.
+struct XlaWhat {
+  StringId name = 0;        // in full: `dense/MatMul:MatMul`, `fusion.3`, `ampere_sgemm_128x64_nn`
+  StringId hlo_op = 0;      // the instruction of a compiled program
+  StringId hlo_module = 0;  // the program it is in
+  StringId tf_op = 0;       // the framework's own name for it
+  StringId eager_op = 0;    // the type of an operation that ran without a graph
+  int64_t program = kNoXlaNumber;
+  bool is_function = false;   // an eager operation that only calls a function
+  bool calls_device = false;  // has a correlation with what a device did
+
+  bool operator==(const XlaWhat&) const = default;
+};
+
+struct XlaEvent {
+  Nanos start;
+  Nanos end;
+  uint32_t line = 0;  // as AddPlane() numbers them
+  uint32_t what = 0;  // as WhatNumber() numbers them
+  int64_t correlation = kNoXlaNumber;
+  int64_t group = kNoXlaNumber;  // the step it was found to belong to
+  uint64_t offset = 0;           // in the file
+};
+
+struct XlaLine {
+  std::string name;
+  int64_t thread = kNoXlaNumber;  // lines of several planes may be of one thread
+  bool relative = true;           // times are counted from the start of the profile
+  uint64_t events = 0;
+};
+
+// Takes planes one after the other; keeps of their events only what becomes an operation or helps
+// to place one.
+class XlaAssembler {
+ public:
+  XlaAssembler(OpTrace& trace, ImportReport& report);
+  XlaAssembler(const XlaAssembler&) = delete;
+  XlaAssembler& operator=(const XlaAssembler&) = delete;
+  ~XlaAssembler();
+
+  StringTable& strings();
+  HloTable& programs();
+
+  // The number of its first line; the others follow.
+  uint32_t AddPlane(std::string_view name, const std::vector<XlaLine>& lines);
+  uint32_t WhatNumber(const XlaWhat& what);
+  // An event of a line. Counts it as an event of the report.
+  void Add(const XlaEvent& event);
+  // An event that marks the step of that number.
+  void AddStep(const XlaEvent& event, int64_t number);
+  // An event that cannot be used.
+  void Drop(const char* reason, uint64_t offset);
+  void Skip(const char* reason, uint64_t offset);
+
+  // Places everything and appends it to the trace. `start` is when the profile started, in
+  // nanoseconds since the epoch, if the file says so; `rank` may be empty.
+  void Finish(std::optional<Nanos> start, const std::string& rank);
+
+ private:
+  class Work;
+  std::unique_ptr<Work> work_;
+};
+
+}  // namespace beryl::importers
