@@ -20,20 +20,6 @@ namespace {
 
 constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
-struct WhatHash {
-  size_t operator()(const XlaWhat& what) const {
-    uint64_t hash = what.name;
-    for (const uint64_t part :
-         {uint64_t{what.hlo_op}, uint64_t{what.hlo_module}, uint64_t{what.tf_op},
-          uint64_t{what.eager_op}, static_cast<uint64_t>(what.program),
-          uint64_t{what.is_function} * 2 + uint64_t{what.calls_device}}) {
-      hash = (hash ^ part) * 0x9E3779B97F4A7C15ULL;
-      hash ^= hash >> 32;
-    }
-    return hash;
-  }
-};
-
 // What becomes of the events of a line.
 enum class LineUse : uint8_t {
   kHost,     // operations among machinery
@@ -398,7 +384,7 @@ class XlaAssembler::Work {
   std::vector<Plane> planes_;
   std::vector<Line> lines_;
   std::vector<Known> whats_;
-  std::unordered_map<XlaWhat, uint32_t, WhatHash> numbers_;
+  std::unordered_map<XlaWhat, uint32_t, XlaWhatHash> numbers_;
   std::vector<XlaEvent> host_;
   std::vector<XlaEvent> device_;
   std::vector<XlaEvent> launches_;

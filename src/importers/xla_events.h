@@ -32,6 +32,20 @@ struct XlaWhat {
   bool operator==(const XlaWhat&) const = default;
 };
 
+struct XlaWhatHash {
+  size_t operator()(const XlaWhat& what) const {
+    uint64_t hash = what.name;
+    for (const uint64_t part :
+         {uint64_t{what.hlo_op}, uint64_t{what.hlo_module}, uint64_t{what.tf_op},
+          uint64_t{what.eager_op}, static_cast<uint64_t>(what.program),
+          uint64_t{what.is_function} * 2 + uint64_t{what.calls_device}}) {
+      hash = (hash ^ part) * 0x9E3779B97F4A7C15ULL;
+      hash ^= hash >> 32;
+    }
+    return hash;
+  }
+};
+
 struct XlaEvent {
   Nanos start;
   Nanos end;

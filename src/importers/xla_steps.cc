@@ -12,6 +12,15 @@ void XlaSteps::Make(OpTrace& trace) {
     if (a.event.start != b.event.start) return a.event.start < b.event.start;
     return a.event.end > b.event.end;
   });
+  std::unordered_map<std::string, uint32_t> step_of_name;
+  for (uint32_t i = 0; i < trace.steps.size(); ++i)
+    step_of_name.try_emplace(trace.steps[i].name, i);
+  auto named = [&](const Mark& mark) {
+    auto [place, is_new] =
+        step_of_name.try_emplace(mark.name, static_cast<uint32_t>(trace.steps.size()));
+    if (is_new) trace.steps.push_back({mark.name, mark.event.start, mark.event.start});
+    return place->second;
+  };
   std::unordered_map<int64_t, uint32_t> step_of_number;
   Nanos covered{std::numeric_limits<int64_t>::min()};
   for (const Mark& mark : marks_) {
@@ -23,7 +32,7 @@ void XlaSteps::Make(OpTrace& trace) {
     const auto same = step_of_number.find(mark.number);
     const bool known =
         mark.plane != kHost && mark.number != kNoXlaNumber && same != step_of_number.end();
-    const uint32_t step = known ? same->second : trace.StepNumber(mark.name, mark.event.start);
+    const uint32_t step = known ? same->second : named(mark);
     RunStep& run = trace.steps[step];
     run.start = std::min(run.start, mark.event.start);
     run.end = std::max(run.end, mark.event.end);

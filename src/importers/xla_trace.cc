@@ -154,8 +154,9 @@ class Visitor : public EventVisitor {
     if (what.name >= known_.size()) known_.resize(size_t{what.name} * 2 + 64);
     Known& known = known_[what.name];
     if (known.number == UINT32_MAX || !(known.what == what)) {
-      known = {what, what_count_++};
-      batch_->new_whats.push_back(what);
+      auto [place, is_new] = numbers_.try_emplace(what, static_cast<uint32_t>(numbers_.size()));
+      if (is_new) batch_->new_whats.push_back(what);
+      known = {what, place->second};
     }
     return known.number;
   }
@@ -179,7 +180,7 @@ class Visitor : public EventVisitor {
   std::unique_ptr<Batch> batch_;
   WorkerStrings strings_;
   std::vector<Known> known_;
-  uint32_t what_count_ = 0;
+  std::unordered_map<XlaWhat, uint32_t, XlaWhatHash> numbers_;
   std::unordered_map<uint64_t, uint32_t> lines_;
   uint64_t last_key_ = 0;
   uint32_t last_line_ = 0;

@@ -118,9 +118,15 @@ struct RawLine {
   size_t first_event = 0;
 };
 
+// Texts are the plane's until they are used.
+struct PlaneText {
+  StringId text = 0;
+  StringId kept = 0;  // the assembler's number for it; 0: not asked for yet
+};
+
 struct EventName {
-  StringId full = 0;
-  StringId display = 0;
+  PlaneText full;
+  PlaneText display;
   bool known = false;
   size_t first_stat = 0;
   size_t stats = 0;
@@ -130,7 +136,7 @@ struct EventName {
 };
 
 struct StatName {
-  StringId name = 0;
+  PlaneText name;
   StatRole role = StatRole::kNone;
   bool known = false;
 };
@@ -210,7 +216,7 @@ class SpaceReader {
           line.line.thread = wire_.Signed();
           break;
         case 2:
-          name = assembler_.strings().Intern(wire_.Text(kLongestName));
+          name = texts_.Intern(wire_.Text(kLongestName));
           break;
         case 3:
           line.timestamp_ns = wire_.Signed();
@@ -224,13 +230,13 @@ class SpaceReader {
           break;
         }
         case 11:
-          display = assembler_.strings().Intern(wire_.Text(kLongestName));
+          display = texts_.Intern(wire_.Text(kLongestName));
           break;
         default:
           break;
       }
     }
-    line.line.name = assembler_.strings().Text(display != 0 ? display : name);
+    line.line.name = texts_.Text(display != 0 ? display : name);
     line.line.events = events_.size() - line.first_event;
     line.line.relative = line.timestamp_ns < kYear2000.value;
     lines_.push_back(std::move(line));
@@ -284,7 +290,7 @@ class SpaceReader {
           break;
         case 5:
           stat.form = Stat::Form::kText;
-          stat.value = assembler_.strings().Intern(wire_.Text(kLongestName));
+          stat.value = texts_.Intern(wire_.Text(kLongestName));
           break;
         case 6:
           if (name_ == kProgramsPlane && wire_.Enter()) {
@@ -327,9 +333,9 @@ class SpaceReader {
           id = wire_.Signed();
         } else if (wire_.field() == 2) {
           program_name_ = wire_.Text(kLongestName);
-          read.full = assembler_.strings().Intern(program_name_);
+          read.full.text = texts_.Intern(program_name_);
         } else if (wire_.field() == 4) {
-          read.display = assembler_.strings().Intern(wire_.Text(kLongestName));
+          read.display.text = texts_.Intern(wire_.Text(kLongestName));
         } else if (wire_.field() == 5 && wire_.Enter()) {
           ReadStat(name_stats_);
           wire_.Leave();
@@ -350,7 +356,7 @@ class SpaceReader {
           const std::string_view name = wire_.Text(kLongestName);
           const StatRole role = RoleOf(name);
           // Half a name is none.
-          if (!wire_.truncated()) stat_names_[id] = {assembler_.strings().Intern(name), role, true};
+          if (!wire_.truncated()) stat_names_[id] = {{texts_.Intern(name), 0}, role, true};
         }
       }
     });
@@ -378,6 +384,7 @@ class SpaceReader {
     plane_stats_.clear();
     event_names_.Clear();
     stat_names_.Clear();
+    texts_ = StringTable();
   }
 
   void FindStartTime() {
@@ -447,20 +454,27 @@ class SpaceReader {
   }
 
   StringId TextOf(const Stat& stat, Said& said) {
-    if (stat.form == Stat::Form::kText) return static_cast<StringId>(stat.value);
+    if (stat.form == Stat::Form::kText) {
+      return assembler_.strings().Intern(texts_.Text(static_cast<StringId>(stat.value)));
+    }
     if (stat.form == Stat::Form::kNumber) return 0;
-    const StatName* text = stat_names_.Find(static_cast<int64_t>(stat.value));
+    StatName* text = stat_names_.Find(static_cast<int64_t>(stat.value));
     if (text == nullptr || !text->known) {
       said.unknown = true;
       return 0;
     }
-    return text->name;
+    return Keep(text->name);
+  }
+
+  StringId Keep(PlaneText& text) {
+    if (text.kept == 0) text.kept = assembler_.strings().Intern(texts_.Text(text.text));
+    return text.kept;
   }
 
   int64_t NumberOf(const Stat& stat) const {
     if (stat.form == Stat::Form::kNumber) return static_cast<int64_t>(stat.value);
     if (stat.form == Stat::Form::kReference) return kNoXlaNumber;
-    const auto number = ParseNumber(assembler_.strings().Text(static_cast<StringId>(stat.value)));
+    const auto number = ParseNumber(texts_.Text(static_cast<StringId>(stat.value)));
     return number && std::abs(*number) < 9e15 ? static_cast<int64_t>(*number) : kNoXlaNumber;
   }
 
@@ -482,7 +496,7 @@ class SpaceReader {
 
     Said said;
     // A device's instructions have their whole text as name, and a short one to show.
-    said.what.name = device_plane_ && name->display != 0 ? name->display : name->full;
+    said.what.name = Keep(device_plane_ && name->display.text != 0 ? name->display : name->full);
     for (size_t i = 0; i < name->stats; ++i) Listen(name_stats_[name->first_stat + i], said);
     const size_t end = index + 1 < events_.size() ? events_[index + 1].first_stat : stats_.size();
     for (size_t i = raw.first_stat; i < end; ++i) Listen(stats_[i], said);
@@ -541,7 +555,7 @@ class SpaceReader {
 
   WireReader wire_;
   ImportReport& report_;
-  mutable XlaAssembler assembler_;
+  XlaAssembler assembler_;
   std::string host_;
   std::optional<Nanos> start_;
 
@@ -555,6 +569,7 @@ class SpaceReader {
   std::vector<Stat> stats_;
   std::vector<Stat> name_stats_;
   std::vector<Stat> plane_stats_;
+  StringTable texts_;
   NumberedTable<EventName> event_names_;
   NumberedTable<StatName> stat_names_;
 };
