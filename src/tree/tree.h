@@ -2,8 +2,12 @@
 // and the folding of repeated layers into one.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "types/analysis.h"
 #include "types/energy_column.h"
 #include "types/footprint.h"
 #include "types/model_tree.h"
@@ -28,8 +32,9 @@ TraceTree Build(const OpTrace& trace);
 // Never by a list of names.
 TraceTree Fold(const TraceTree& built);
 
-// "total" first, then the phases that occur, then the channels, then the ranks if there are several.
-// Unknown energy is left out of sums; in the total, the phases and the ranks, a node all of whose operations are without a meter is NaN.
+// "total" first, then the phases that occur, then the channels, then the ranks if there are
+// several. Unknown energy is left out of sums; in the total, the phases and the ranks, a node all
+// of whose operations are without a meter is NaN.
 std::vector<EnergyColumn> Columns(const OpTrace& trace, const Footprint& footprint,
                                   const TraceTree& built);
 
@@ -37,5 +42,37 @@ std::vector<EnergyColumn> Columns(const OpTrace& trace, const Footprint& footpri
 OperationTable Operations(const OpTrace& trace, const Footprint& footprint);
 // The same, by the names a folded tree gives them.
 OperationTable Summarize(const OpTrace& trace, const Footprint& footprint, const TraceTree& folded);
+
+// The footprint of the paper's TEF, STEF or STPF. `folded` names the layers of the latter two. Of
+// an STPF, names without known power are left out.
+struct RankingOptions {
+  OperationRanking::Kind kind = OperationRanking::Kind::kTef;
+  std::optional<Phase> phase = {};
+  double min_share = 0;
+};
+OperationRanking Rank(const OpTrace& trace, const Footprint& footprint, const TraceTree& folded,
+                      const RankingOptions& options);
+
+// The parts of one node as a figure: its children, and what it did itself. `columns` are those of
+// `built`. With a phase, parts that have none of its energy are left out. Of too many parts the
+// small ones share a box.
+struct DiagramOptions {
+  std::optional<Phase> phase = {};
+  size_t most_boxes = 40;
+};
+EnergyDiagram MakeDiagram(const OpTrace& trace, const TraceTree& built,
+                          const std::vector<EnergyColumn>& columns, NodeId node,
+                          const DiagramOptions& options);
+// That, and on into the part with parts that took most, up to `levels` figures. A node whose only
+// part has parts itself is passed through.
+std::vector<EnergyDiagram> MakeDiagrams(const OpTrace& trace, const TraceTree& built,
+                                        const std::vector<EnergyColumn>& columns, NodeId node,
+                                        int levels, const DiagramOptions& options);
+
+// The nodes that `pattern` names: a whole path, else the ends of paths, else a path with * for
+// anything but "/", ** for anything and ? for a character. Empty: none.
+std::vector<NodeId> FindNodes(const ModelTree& tree, std::string_view pattern);
+// Paths that were perhaps meant, the nearest first.
+std::vector<std::string> NearPaths(const ModelTree& tree, std::string_view pattern, size_t most);
 
 }  // namespace beryl::tree

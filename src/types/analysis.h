@@ -21,9 +21,13 @@ struct OperationRanking {
   enum class Kind : uint8_t { kTef, kStef, kStpf };
   Kind kind = Kind::kTef;
   std::optional<Phase> phase;  // nothing: all phases
-  OperationTable rows;         // the largest first
-  // Of all rows there are, whether shown or not.
+  // One a name and phase, the largest first. `device` names all that it took energy from; energy is
+  // their sum, and time at work counts once where several meters read the same device.
+  OperationTable rows;
+  OperationTable by_device;  // what they are made of, a row a device, in the same order
+  // Of all names in these phases, in `rows` or not; nothing: none of it is known.
   std::optional<double> total_j;
+  double min_share = 0;  // of that, to be in `rows`
 };
 
 // One level of an energy distribution diagram: what the parts of one node took.
@@ -37,6 +41,10 @@ struct DiagramBox {
   std::optional<double> energy_j;
   std::optional<double> share;  // of all boxes of this diagram, 0 to 1
   std::optional<double> deviation_j;
+  uint32_t gathered = 0;  // small parts that share this box because there are too many; 0: none
+  // Kinds of operations outside of the node that feed this box, and that it feeds.
+  uint64_t from_outside = 0;
+  uint64_t to_outside = 0;
 };
 
 // Dataflow between two boxes of a diagram; `count` kinds of operations on one side feed the other.
