@@ -63,6 +63,9 @@ Result<std::vector<Footprint>> AccountThinned(const PowerTrace& power, const OpT
                                               const AccountOptions& options,
                                               const std::vector<uint32_t>& every);
 
+// How sparsely it makes sense to go: the largest n that leaves the fastest channel eight readings.
+uint64_t SparsestPeriod(const PowerTrace& power);
+
 // Power and activity in `slices` equal slices over the run and a little around it, for drawing.
 // `clock_offset` is the Footprint's.
 Timeline MakeTimeline(const PowerTrace& power, const OpTrace& ops, const AccountOptions& options,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "account/account.h"
+
 namespace beryl::account {
 
 PowerTrace Thin(const PowerTrace& power, uint32_t every) {
@@ -30,6 +32,15 @@ PowerTrace Thin(const PowerTrace& power, uint32_t every) {
     thinned.channels.push_back(std::move(fewer));
   }
   return thinned;
+}
+
+uint64_t SparsestPeriod(const PowerTrace& power) {
+  constexpr uint64_t kFewest = 8;
+  uint64_t most = 0;
+  for (const PowerChannel& channel : power.channels) {
+    most = std::max<uint64_t>(most, channel.times.size());
+  }
+  return std::max<uint64_t>(1, most / kFewest);
 }
 
 }  // namespace beryl::account

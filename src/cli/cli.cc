@@ -70,6 +70,8 @@ int Run(int argc, char** argv) {
   AddImportCommand(app, exit_code);
   AddFootprintCommands(app, exit_code);
   AddEddCommand(app, exit_code);
+  AddCompareCommand(app, exit_code);
+  AddPrecisionCommand(app, exit_code);
   AddDemoCommand(app, exit_code);
   AddCompletionCommand(app, exit_code);
   try {

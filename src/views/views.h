@@ -35,6 +35,8 @@ std::string Write(const AccountReport& report, const OperationRanking& ranking, 
                   const ViewOptions& options);
 std::string Write(const AccountReport& report, const std::vector<EnergyDiagram>& diagrams,
                   Format format, const ViewOptions& options);
+// The lines of its budget that a run did not keep, for stderr; empty: all are kept.
+std::string WriteBudgetFailures(const AccountReport& report);
 
 // Which part of a comparison a picture or a CSV shows.
 enum class ComparePart {
