@@ -9,6 +9,7 @@
 #include "account/feed.h"
 #include "account/power_curve.h"
 #include "account/sweep.h"
+#include "account/thin.h"
 #include "base/compensated_sum.h"
 #include "base/text.h"
 
@@ -22,24 +23,56 @@ struct Group {
   SweepResult result;
 };
 
+// The same meters, with all readings or fewer, and what operations came to under them.
+struct Readings {
+  const PowerTrace* power = nullptr;
+  std::vector<PowerCurve> curves;
+  std::vector<PowerCurve> static_curves;
+  Footprint footprint;
+
+  template <typename... Values>
+  void Note(fmt::format_string<const Values&...> text, const Values&... values) {
+    footprint.notes.push_back(fmt::format(text, values...));
+  }
+};
+
+// Accounts the same operations under several sets of readings in one sweep. The first decides on
+// clocks and feeds.
 class Accountant {
  public:
-  Accountant(const PowerTrace& power, const OpTrace& ops, const AccountOptions& options)
-      : power_(power), ops_(ops), options_(options) {}
+  Accountant(const std::vector<const PowerTrace*>& powers, const OpTrace& ops,
+             const AccountOptions& options, bool by_step)
+      : power_(*powers.front()), ops_(ops), options_(options), by_step_(by_step) {
+    for (const PowerTrace* power : powers) {
+      readings_.emplace_back();
+      readings_.back().power = power;
+    }
+  }
 
-  Result<Footprint> Run() {
+  Result<std::vector<Footprint>> Run() {
     const OpGlance glance = ops_.Glance();
     if (auto ok = FitClocks(glance); !ok) return ok.error();
     auto plan = PlanFeeds(power_, ops_, glance, options_);
     if (!plan) return plan.error();
     plan_ = std::move(*plan);
-    footprint_.notes = plan_.notes;
-    MakeCurves();
-    OpenAccounts();
+    for (const PowerChannel& channel : power_.channels) {
+      has_static_.push_back(IdlePower(channel.name) != options_.idle_power.end());
+    }
+    for (Readings& readings : readings_) {
+      readings.footprint.clock_offset = clock_offset_;
+      readings.footprint.clock_reason = clock_reason_;
+      readings.footprint.notes = plan_.notes;
+      MakeCurves(readings);
+      OpenAccounts(readings);
+    }
     SweepGroups();
-    CloseAccounts();
-    AddNotes();
-    return std::move(footprint_);
+    std::vector<Footprint> footprints;
+    for (size_t which = 0; which < readings_.size(); ++which) {
+      CloseAccounts(which);
+      AddNotes(readings_[which]);
+      footprints.push_back(std::move(readings_[which].footprint));
+    }
+    return footprints;
   }
 
  private:
@@ -65,9 +98,9 @@ class Accountant {
       }
       if (!clock) return clock.error();
       const bool first = clocks_.empty();
-      if (first) footprint_.clock_offset = clock->Map(run.start) - run.start;
-      if (first || footprint_.clock_reason != clock->reason) {
-        footprint_.clock_reason += (first ? "" : "; " + machine + ": ") + clock->reason;
+      if (first) clock_offset_ = clock->Map(run.start) - run.start;
+      if (first || clock_reason_ != clock->reason) {
+        clock_reason_ += (first ? "" : "; " + machine + ": ") + clock->reason;
       }
       clocks_[machine] = std::move(*clock);
     }
@@ -84,20 +117,24 @@ class Accountant {
     return own == clocks_.end() ? clocks_.begin()->second : own->second;
   }
 
-  void MakeCurves() {
-    for (const PowerChannel& channel : power_.channels) {
-      curves_.push_back(MakeCurve(channel, options_.policy));
-      auto idle = options_.idle_power.find(channel.name);
-      if (idle == options_.idle_power.end()) idle = options_.idle_power.find("all");
-      has_static_.push_back(idle != options_.idle_power.end());
-      static_curves_.push_back(has_static_.back() ? Below(curves_.back(), idle->second)
-                                                  : PowerCurve());
+  std::map<std::string, Watts>::const_iterator IdlePower(const std::string& channel) const {
+    const auto own = options_.idle_power.find(channel);
+    return own != options_.idle_power.end() ? own : options_.idle_power.find("all");
+  }
+
+  void MakeCurves(Readings& readings) const {
+    for (size_t i = 0; i < readings.power->channels.size(); ++i) {
+      const PowerChannel& channel = readings.power->channels[i];
+      readings.curves.push_back(MakeCurve(channel, options_.policy));
+      readings.static_curves.push_back(
+          has_static_[i] ? Below(readings.curves.back(), IdlePower(channel.name)->second)
+                         : PowerCurve());
     }
   }
 
-  void OpenAccounts() {
-    for (size_t i = 0; i < power_.channels.size(); ++i) {
-      const PowerChannel& channel = power_.channels[i];
+  void OpenAccounts(Readings& readings) const {
+    for (size_t i = 0; i < readings.power->channels.size(); ++i) {
+      const PowerChannel& channel = readings.power->channels[i];
       const ChannelFeed& feed = plan_.channels[i];
       ChannelAccount account;
       account.channel = channel.name;
@@ -108,20 +145,20 @@ class Accountant {
       account.readings = channel.times.size();
       account.window_start = channel.times.front();
       account.window_end = channel.times.back();
-      account.measured = curves_[i].Integral();
-      if (feed.container) account.contained = Contained(i);
+      account.measured = readings.curves[i].Integral();
+      if (feed.container) account.contained = Contained(readings, i);
       account.total = account.measured - account.contained;
-      footprint_.channels.push_back(std::move(account));
+      readings.footprint.channels.push_back(std::move(account));
     }
   }
 
   // The energy of the channels directly within this one, over this one's window.
-  Joules Contained(size_t container) const {
+  Joules Contained(const Readings& readings, size_t container) const {
     Joules sum;
     for (size_t i = 0; i < power_.channels.size(); ++i) {
       if (plan_.channels[i].within != static_cast<int>(container)) continue;
-      sum += curves_[i].Integral(power_.channels[container].times.front(),
-                                 power_.channels[container].times.back());
+      sum += readings.curves[i].Integral(power_.channels[container].times.front(),
+                                         power_.channels[container].times.back());
     }
     return sum;
   }
@@ -141,11 +178,17 @@ class Accountant {
       SweepGroup& sweep = sweeps.emplace_back();
       sweep.devices.assign(ops_.devices.size(), false);
       for (const uint16_t device : group.devices) sweep.devices[device] = fed[device] = true;
-      // First each channel's curve, then the static parts in the same order.
-      for (const size_t channel : group.channels) sweep.curves.push_back(&curves_[channel]);
-      for (const size_t channel : group.channels) {
-        if (has_static_[channel]) sweep.curves.push_back(&static_curves_[channel]);
+      // For each set of readings first each channel's curve, then the static parts in the same
+      // order.
+      for (const Readings& readings : readings_) {
+        for (const size_t channel : group.channels) {
+          sweep.curves.push_back(&readings.curves[channel]);
+        }
+        for (const size_t channel : group.channels) {
+          if (has_static_[channel]) sweep.curves.push_back(&readings.static_curves[channel]);
+        }
       }
+      sweep.by_step = by_step_;
       sweep.clock = &ClockOf(group.devices.front());
     }
     // Operations on devices that no channel feeds are counted, with their time at work, and no
@@ -156,34 +199,38 @@ class Accountant {
       unmetered.push_back(device);
       std::vector<bool> one(ops_.devices.size(), false);
       one[device] = true;
-      sweeps.push_back({one, {}, &ClockOf(device)});
+      sweeps.push_back({one, {}, &ClockOf(device), by_step_});
     }
     SweepResults results = Sweep(ops_, sweeps, options_.threads);
     for (size_t i = 0; i < groups_.size(); ++i) groups_[i].result = std::move(results.groups[i]);
-    for (size_t i = 0; i < unmetered.size(); ++i) {
-      for (const SweepCell& cell : results.groups[groups_.size() + i].cells) {
-        footprint_.unmetered.push_back(
-            {cell.kind, static_cast<uint16_t>(unmetered[i]), Nanos{cell.at_work_ns}, cell.count});
+    for (Readings& readings : readings_) {
+      for (size_t i = 0; i < unmetered.size(); ++i) {
+        for (const SweepCell& cell : results.groups[groups_.size() + i].cells) {
+          readings.footprint.unmetered.push_back(
+              {cell.kind, static_cast<uint16_t>(unmetered[i]), Nanos{cell.at_work_ns}, cell.count});
+        }
       }
-    }
-    if (results.unreadable_blocks > 0) {
-      Note("{} block(s) of operations are damaged and have no part in this result",
-           results.unreadable_blocks);
+      if (results.unreadable_blocks > 0) {
+        readings.Note("{} block(s) of operations are damaged and have no part in this result",
+                      results.unreadable_blocks);
+      }
     }
   }
 
-  void CloseAccounts() {
+  void CloseAccounts(size_t which) {
+    Footprint& footprint = readings_[which].footprint;
     for (size_t i = 0; i < plan_.channels.size(); ++i) {
-      ChannelAccount& account = footprint_.channels[i];
+      ChannelAccount& account = footprint.channels[i];
       if (plan_.channels[i].devices.empty()) account.unattributed = account.total;
     }
     for (const Group& group : groups_) {
       const SweepResult& result = group.result;
       const size_t stride = result.idle_j.size();
-      size_t next_static = group.channels.size();
-      for (size_t c = 0; c < group.channels.size(); ++c) {
-        const size_t channel = group.channels[c];
-        ChannelAccount& account = footprint_.channels[channel];
+      const size_t first = which * (stride / readings_.size());
+      size_t next_static = first + group.channels.size();
+      for (size_t c = first; c < first + group.channels.size(); ++c) {
+        const size_t channel = group.channels[c - first];
+        ChannelAccount& account = footprint.channels[channel];
         const bool has_static = has_static_[channel];
         const size_t static_curve = has_static ? next_static++ : 0;
         CompensatedSum attributed;
@@ -205,7 +252,7 @@ class Accountant {
             static_sum.Add(share.static_part.value);
           }
           attributed.Add(share.energy.value);
-          footprint_.shares.push_back(share);
+          footprint.shares.push_back(share);
         }
         account.attributed = Joules{attributed.value()};
         account.idle = Joules{result.idle_j[c] * scale};
@@ -221,82 +268,96 @@ class Accountant {
     }
   }
 
-  void AddNotes() {
-    for (size_t i = 0; i < footprint_.channels.size(); ++i) {
-      const ChannelAccount& account = footprint_.channels[i];
-      const PowerChannel& channel = power_.channels[i];
-      if (curves_[i].empty()) {
-        Note("{} has a single reading: no energy can be told from it", account.channel);
+  void AddNotes(Readings& readings) const {
+    Footprint& footprint = readings.footprint;
+    for (size_t i = 0; i < footprint.channels.size(); ++i) {
+      const ChannelAccount& account = footprint.channels[i];
+      const PowerChannel& channel = readings.power->channels[i];
+      if (readings.curves[i].empty()) {
+        readings.Note("{} has a single reading: no energy can be told from it", account.channel);
       }
-      if (!curves_[i].empty() && account.measured.value == 0) {
-        Note("{} reads 0 J over its whole window: a meter that never moves is not to be trusted",
-             account.channel);
+      if (!readings.curves[i].empty() && account.measured.value == 0) {
+        readings.Note(
+            "{} reads 0 J over its whole window: a meter that never moves is not to be trusted",
+            account.channel);
       }
       if (!channel.gaps.empty()) {
-        Note("{}: {} interval(s) between readings are unknown, because its counter went down",
-             account.channel, channel.gaps.size());
+        readings.Note(
+            "{}: {} interval(s) between readings are unknown, because its counter went down",
+            account.channel, channel.gaps.size());
       }
       if (channel.wraps > 0)
-        Note("{}: its counter wrapped {} time(s)", account.channel, channel.wraps);
+        readings.Note("{}: its counter wrapped {} time(s)", account.channel, channel.wraps);
       if (account.total.value < 0) {
-        Note("{} reads {} less than the channels it contains: the meters disagree", account.channel,
-             FormatJoules(-account.total.value));
+        readings.Note("{} reads {} less than the channels it contains: the meters disagree",
+                      account.channel, FormatJoules(-account.total.value));
       }
-      for (size_t inner = 0; inner < footprint_.channels.size(); ++inner) {
-        const ChannelAccount& part = footprint_.channels[inner];
+      for (size_t inner = 0; inner < footprint.channels.size(); ++inner) {
+        const ChannelAccount& part = footprint.channels[inner];
         if (plan_.channels[inner].within != static_cast<int>(i) || !plan_.channels[i].container)
           continue;
         const Nanos missing = std::max(part.window_start - account.window_start, Nanos{}) +
                               std::max(account.window_end - part.window_end, Nanos{});
         if (missing.value * 100 > (account.window_end - account.window_start).value) {
-          Note(
+          readings.Note(
               "{} was not read for {} of {}'s window: what it used then counts as the rest of the "
               "box",
               part.channel, FormatSeconds(missing.seconds()), account.channel);
         }
       }
       if (account.uncovered.value > 0) {
-        Note(
+        readings.Note(
             "{}: {} of operation time lies where its power is not known, and has no energy in this "
             "result",
             account.channel, FormatSeconds(account.uncovered.seconds()));
       }
       if (options_.policy == Policy::kExact && channel.kind == ChannelKind::kPowerGauge) {
-        Note("{} is a power gauge, not an energy counter: its last reading was held",
-             account.channel);
+        readings.Note("{} is a power gauge, not an energy counter: its last reading was held",
+                      account.channel);
       }
     }
     if (ops_.ops.empty() && !ops_.packed)
-      footprint_.notes.emplace_back("the operation trace has no operations");
+      footprint.notes.emplace_back("the operation trace has no operations");
     for (const ImportReport& report : ops_.reports) {
       if (report.events == 0 || report.operations > 0) continue;
-      Note("{}: none of its {} events is an operation: nothing of it is in this result",
-           report.file, report.events);
+      readings.Note("{}: none of its {} events is an operation: nothing of it is in this result",
+                    report.file, report.events);
     }
-  }
-
-  template <typename... Values>
-  void Note(fmt::format_string<const Values&...> text, const Values&... values) {
-    footprint_.notes.push_back(fmt::format(text, values...));
   }
 
   const PowerTrace& power_;
   const OpTrace& ops_;
   const AccountOptions& options_;
+  bool by_step_;
   std::map<std::string, ClockFit> clocks_;  // by machine
+  Nanos clock_offset_;
+  std::string clock_reason_;
   FeedPlan plan_;
-  std::vector<PowerCurve> curves_;
-  std::vector<PowerCurve> static_curves_;
-  std::vector<bool> has_static_;
+  std::vector<Readings> readings_;
+  std::vector<bool> has_static_;  // by channel
   std::vector<Group> groups_;
-  Footprint footprint_;
 };
 
 }  // namespace
 
 Result<Footprint> Account(const PowerTrace& power, const OpTrace& ops,
                           const AccountOptions& options) {
-  return Accountant(power, ops, options).Run();
+  auto footprints = Accountant({&power}, ops, options, true).Run();
+  if (!footprints) return footprints.error();
+  return std::move(footprints->front());
+}
+
+Result<std::vector<Footprint>> AccountThinned(const PowerTrace& power, const OpTrace& ops,
+                                              const AccountOptions& options,
+                                              const std::vector<uint32_t>& every) {
+  std::vector<PowerTrace> thinned;
+  thinned.reserve(every.size());
+  std::vector<const PowerTrace*> powers = {&power};
+  for (size_t i = 1; i < every.size(); ++i) {
+    thinned.push_back(Thin(power, every[i]));
+    powers.push_back(&thinned.back());
+  }
+  return Accountant(powers, ops, options, false).Run();
 }
 
 }  // namespace beryl::account

@@ -14,6 +14,7 @@
 // total.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -54,6 +55,16 @@ struct AccountOptions {
 // that is not there.
 Result<Footprint> Account(const PowerTrace& power, const OpTrace& ops,
                           const AccountOptions& options);
+
+// The same run with every n-th power reading only, for each n of `every`, whose first is 1, in one
+// sweep: same clock, same feeds, same window. Of a gauge some readings are lost; of a counter only
+// where between two readings that are left the energy was used. Shares are by kind, not by step.
+Result<std::vector<Footprint>> AccountThinned(const PowerTrace& power, const OpTrace& ops,
+                                              const AccountOptions& options,
+                                              const std::vector<uint32_t>& every);
+
+// How sparsely it makes sense to go: the largest n that leaves the fastest channel eight readings.
+uint64_t SparsestPeriod(const PowerTrace& power);
 
 // Power and activity in `slices` equal slices over the run and a little around it, for drawing.
 // `clock_offset` is the Footprint's.

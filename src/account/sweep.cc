@@ -113,6 +113,7 @@ class Sweeper : public AnySweeper {
   Sweeper(const OpTrace& trace, const SweepGroup& group, size_t first)
       : wanted_(group.devices.begin(), group.devices.end()),
         clock_(*group.clock),
+        by_step_(group.by_step),
         cells_(trace.kinds.size()) {
     static const PowerCurve kEmpty;
     for (size_t c = first; c < first + kCurves; ++c) {
@@ -200,7 +201,7 @@ class Sweeper : public AnySweeper {
   }
 
   uint32_t Cell(const Op& op) {
-    const uint32_t cell = cells_.Find(op.kind, op.step, cell_names_);
+    const uint32_t cell = cells_.Find(op.kind, by_step_ ? op.step : kNoStep, cell_names_);
     if (cell == books_.size()) books_.emplace_back();
     return cell;
   }
@@ -307,6 +308,7 @@ class Sweeper : public AnySweeper {
 
   std::vector<uint8_t> wanted_;  // by device
   const ClockFit& clock_;
+  bool by_step_;
   std::vector<const PowerCurve*> curves_;
   Cells cells_;
   std::vector<SweepCell> cell_names_;

@@ -34,6 +34,7 @@ struct SweepGroup {
   std::vector<bool> devices;  // a flag for each of the trace's devices
   std::vector<const PowerCurve*> curves;
   const ClockFit* clock = nullptr;
+  bool by_step = true;  // if not, there is one cell for each kind, with kNoStep
 };
 
 struct SweepResults {

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 #include <ctime>
+#include <numeric>
+#include <utility>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -143,6 +145,19 @@ bool ContainsWord(std::string_view text, std::string_view lower_case_word) {
     }
   }
   return false;
+}
+
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({changed, row[j] + 1, row[j - 1] + 1}));
+    }
+  }
+  return row.back();
 }
 
 std::optional<NumberedName> SplitNumber(std::string_view name) {

@@ -23,6 +23,9 @@ std::string_view Trim(std::string_view text);
 std::vector<std::string_view> Split(std::string_view text, char separator);
 bool ContainsWord(std::string_view text, std::string_view lower_case_word);
 
+// How many letters have to be put in, left out or changed to get from one to the other.
+size_t EditDistance(std::string_view a, std::string_view b);
+
 // A name ends in a number: `layer_3`, `layers.3`, `h.3`, `block3`, `3`. `stem` keeps the separator.
 struct NumberedName {
   std::string_view stem;

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <csignal>
-#include <numeric>
-#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "version.h"
 
 namespace beryl::cli {
@@ -19,20 +18,6 @@ constexpr const char* kFooter =
 EXAMPLES
   beryl demo                                               see it work in a second
   beryl account --ops trace.json.gz --power power.csv      where did the joules of my run go?)";
-
-// How many letters have to be put in, left out or changed to get from one to the other.
-size_t EditDistance(const std::string& a, const std::string& b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({changed, row[j] + 1, row[j - 1] + 1}));
-    }
-  }
-  return row.back();
-}
 
 // "; did you mean 'account'?", if one of `known` is near.
 std::string Suggestion(const std::string& word, const std::vector<std::string>& known) {
@@ -85,6 +70,8 @@ int Run(int argc, char** argv) {
   AddImportCommand(app, exit_code);
   AddFootprintCommands(app, exit_code);
   AddEddCommand(app, exit_code);
+  AddCompareCommand(app, exit_code);
+  AddPrecisionCommand(app, exit_code);
   AddDemoCommand(app, exit_code);
   AddCompletionCommand(app, exit_code);
   try {

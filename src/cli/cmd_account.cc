@@ -35,19 +35,29 @@ HOW IT IS SHARED OUT
   GPU:n feeds what ran on GPU:n; CPU:n and DRAM:n feed the host's operations; wall and psys
   feed nothing: what they do not contain is the rest of the box. --feed overrides this.
 
+BUDGET
+  --budget FILE holds the run to limits, a line each: PATTERN [forward|backward|optimizer] LIMIT
+      total                         3.5 kJ              all operations
+      bert/encoder/**               60%                 of the energy of all operations
+      **/attention/*  backward      40 J per step       on average over the steps
+  * stands for anything within a level of a path, ** for any levels; all that matches is added up.
+  A limit that is exceeded, a pattern that meets nothing, and energy that is not known all fail.
+
 EXIT STATUS
-  0 done   1 failed (unreadable input, clocks that do not meet)   2 wrong use
+  0 done   1 failed (unreadable input, clocks that do not meet, a budget not kept)   2 wrong use
 
 EXAMPLES
   beryl account --ops trace.json.gz --power power.csv
   beryl account --ops step0.json --ops step1.json --power power.csv --depth 3 --top 20
   beryl account --ops trace.json --power power.csv --align start --format html -o report.html
   beryl account --ops trace.json --power rapl.csv --power gpu.csv --format json | jq '.summary[:5]'
-  beryl account --ops trace.json --power power.csv --idle-power CPU:0=18 --feed wall=all)";
+  beryl account --ops trace.json --power power.csv --idle-power CPU:0=18 --feed wall=all
+  beryl account run.beryl --budget budget.txt)";
 
 struct AccountArguments {
   RunArguments run;
   OutputArguments output;
+  std::string budget;
   int depth = -1;
   int top = -1;
 };
@@ -59,17 +69,28 @@ views::Format FormatOf(const std::string& name) {
   return views::Format::kTable;
 }
 
+Result<std::vector<BudgetLine>> BudgetOf(const std::string& file) {
+  if (file.empty()) return std::vector<BudgetLine>();
+  auto source = ByteSource::Open(file);
+  if (!source) return source.error();
+  return tree::ReadBudget(*source);
+}
+
 int RunAccount(const AccountArguments& arguments) {
   const OutputArguments& out = arguments.output;
   if (auto ok = CheckFiles(arguments.run, out.output); !ok) return Fail(ok.error());
   auto options = ReadOptions(arguments.run);
   if (!options) return Fail(options.error());
   options->timeline = out.format == "html";
+  const auto budget = BudgetOf(arguments.budget);
+  if (!budget) return Fail(budget.error());
   auto output = OutputFile::Open(out.output);
   if (!output) return Fail(output.error());
   auto run = AccountRunOf(arguments.run, *options);
   if (!run) return Fail(run.error());
-  const AccountReport report = MakeReport(*run, *options);
+  AccountReport report = MakeReport(*run, *options);
+  report.budget =
+      tree::CheckBudget(*budget, run->input.ops, run->footprint, run->built, run->folded);
 
   views::ViewOptions view;
   if (arguments.depth >= 0) view.depth = arguments.depth;
@@ -84,7 +105,11 @@ int RunAccount(const AccountArguments& arguments) {
     view.color = false;
     fmt::print(stderr, "{}", views::Write(report, views::Format::kSummary, view));
   }
-  return kSuccess;
+  const std::string failures = views::WriteBudgetFailures(report);
+  if (failures.empty()) return kSuccess;
+  fmt::print(stderr, "beryl: the run does not keep its budget ({})\n{}", arguments.budget,
+             failures);
+  return kFailure;
 }
 
 }  // namespace
@@ -103,6 +128,10 @@ void AddAccountCommand(CLI::App& app, int& exit_code) {
                    "Operations to list (10 in a table; all in json and csv unless given)")
       ->type_name("N")
       ->check(CLI::Range(0, 1'000'000));
+  command
+      ->add_option("--budget", arguments->budget,
+                   "Limits the run is held to; fails if one is not kept")
+      ->type_name("FILE");
   AddOutputOptions(*command, arguments->output, {"table", "json", "csv", "html"});
   command->callback([arguments, &exit_code] { exit_code = RunAccount(*arguments); });
 }

@@ -305,17 +305,49 @@ Result<AccountedRun> AccountRunOf(const RunArguments& arguments, const PipelineO
   return AccountRun(std::move(*run), options);
 }
 
-Result<std::vector<AccountedRun>> AccountEach(const RunArguments& arguments,
-                                              const PipelineOptions& options) {
-  std::vector<AccountedRun> runs;
-  for (const std::string& file : arguments.runs) {
-    auto run = ReadRunFiles({file});
+Result<bool> ForEachRun(const RunArguments& arguments, const PipelineOptions& options,
+                        const std::function<Result<bool>(AccountedRun)>& take) {
+  RunArguments one = arguments;
+  for (size_t i = 0; i < std::max<size_t>(1, arguments.runs.size()); ++i) {
+    if (!arguments.runs.empty()) one.runs = {arguments.runs[i]};
+    auto run = AccountRunOf(one, options);
     if (!run) return run.error();
-    auto accounted = AccountRun(std::move(*run), options);
-    if (!accounted) return accounted.error();
-    runs.push_back(std::move(*accounted));
+    if (auto ok = take(std::move(*run)); !ok) return ok.error();
   }
-  return runs;
+  return true;
+}
+
+Result<std::vector<std::string>> LabelsOf(const RunArguments& arguments, const std::string& given) {
+  std::vector<std::string> labels;
+  const std::vector<std::string> files =
+      arguments.runs.empty() ? std::vector<std::string>(1, "run") : arguments.runs;
+  if (!given.empty()) {
+    for (const std::string_view label : Split(given, ',')) labels.emplace_back(Trim(label));
+    if (labels.size() != files.size() ||
+        std::set<std::string>(labels.begin(), labels.end()).size() != labels.size() ||
+        std::count(labels.begin(), labels.end(), "") > 0) {
+      return MisuseError(fmt::format("--labels '{}': expected {} different labels, one a run",
+                                     given, files.size()));
+    }
+    return labels;
+  }
+  // The shortest end of the paths that tells them all apart.
+  for (int folders = 0; folders < 16; ++folders) {
+    labels.clear();
+    for (const std::string& file : files) {
+      std::filesystem::path path = file;
+      if (path.extension() == ".beryl") path.replace_extension();
+      std::filesystem::path label = path.filename();
+      for (int up = 0; up < folders && path.has_parent_path(); ++up) {
+        path = path.parent_path();
+        label = path.filename() / label;
+      }
+      labels.push_back(label.string());
+    }
+    if (std::set<std::string>(labels.begin(), labels.end()).size() == labels.size()) return labels;
+  }
+  for (size_t i = 0; i < labels.size(); ++i) labels[i] += fmt::format(" #{}", i + 1);
+  return labels;
 }
 
 }  // namespace beryl::cli

@@ -2,6 +2,7 @@
 // account them.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -58,8 +59,12 @@ Result<bool> CheckFiles(const RunArguments& arguments, const std::string& output
 // The one run that the arguments name, as read, and accounted.
 Result<RunInput> ReadRunOf(const RunArguments& arguments, const PipelineOptions& options);
 Result<AccountedRun> AccountRunOf(const RunArguments& arguments, const PipelineOptions& options);
-// Each RUN a run of its own, accounted; for commands that set runs side by side.
-Result<std::vector<AccountedRun>> AccountEach(const RunArguments& arguments,
-                                              const PipelineOptions& options);
+// For commands that set runs side by side: each RUN a run of its own (traces are one run),
+// accounted and given to `take` before the next is read, so that only one has to fit into memory.
+Result<bool> ForEachRun(const RunArguments& arguments, const PipelineOptions& options,
+                        const std::function<Result<bool>(AccountedRun)>& take);
+// What such runs are called: `given` ("a,b,c") or their files' names, told apart where they are the
+// same.
+Result<std::vector<std::string>> LabelsOf(const RunArguments& arguments, const std::string& given);
 
 }  // namespace beryl::cli

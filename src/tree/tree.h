@@ -1,5 +1,6 @@
 // Structure: from an operation trace to a model tree, from shares of energy to columns beside it,
-// and the folding of repeated layers into one.
+// and the folding of repeated layers into one. And what is said of several runs through their
+// trees: how alike they are, what differs, whether a limit holds.
 #pragma once
 
 #include <optional>
@@ -7,11 +8,16 @@
 #include <string_view>
 #include <vector>
 
+#include "base/file.h"
+#include "base/result.h"
 #include "types/analysis.h"
+#include "types/budget.h"
+#include "types/comparison.h"
 #include "types/energy_column.h"
 #include "types/footprint.h"
 #include "types/model_tree.h"
 #include "types/op_trace.h"
+#include "types/precision.h"
 
 namespace beryl::tree {
 
@@ -74,5 +80,84 @@ std::vector<EnergyDiagram> MakeDiagrams(const OpTrace& trace, const TraceTree& b
 std::vector<NodeId> FindNodes(const ModelTree& tree, std::string_view pattern);
 // Paths that were perhaps meant, the nearest first.
 std::vector<std::string> NearPaths(const ModelTree& tree, std::string_view pattern, size_t most);
+
+// Several runs' folded trees as one: all that is returned have the same `tree`, in which what has
+// the same path is one node, whichever runs it is in. Layers are the same layer however many of
+// them there are; modules that are numbered by class over a whole model are told apart by their
+// position where the models differ.
+std::vector<TraceTree> Merge(const std::vector<const TraceTree*>& trees);
+
+// At which level names are taken for a comparison.
+struct NameLevel {
+  enum class Kind {
+    kOperation,  // every operation by its qualified name, layers added up
+    kLayer,      // the innermost module of every operation
+    kModule,     // every module, with all that is in it
+    kDepth,      // nodes at `depth`, and what ends above it
+  };
+  Kind kind = Kind::kOperation;
+  int depth = 0;
+};
+// "operation", "layer", "module" or a depth from 1.
+std::optional<NameLevel> ParseNameLevel(std::string_view text);
+std::string NameLevelWords(NameLevel level);
+
+// One name's energy over all devices, and its power while at work. NaN: not known.
+struct NamedEnergy {
+  std::string name;
+  Phase phase = Phase::kForward;
+  double energy_j = 0;
+  double power_w = 0;
+};
+using EnergyProfile = std::vector<NamedEnergy>;
+// `per_step`: what ran in steps, divided by the steps of which energy is known.
+EnergyProfile Profile(const OpTrace& trace, const Footprint& footprint, const TraceTree& tree,
+                      NameLevel level, bool per_step);
+// Accounting similarity of every pair: of the names that both have.
+SimilarityMatrices Similarity(const std::vector<std::string>& labels,
+                              const std::vector<EnergyProfile>& profiles);
+
+// A run to be set beside others; what it points at has to outlive the call. Its single operations
+// (OpTrace::ops) are not looked at.
+struct RunToCompare {
+  std::string label;
+  const OpTrace* trace = nullptr;
+  const Footprint* footprint = nullptr;
+  const TraceTree* folded = nullptr;
+};
+struct CompareOptions {
+  NameLevel level;                             // of the similarity
+  std::optional<NameLevel> differences_level;  // nothing: the deepest nodes that explain them
+  std::vector<GateLimit> gates;
+};
+// Everything but Comparison::runs.
+Comparison Compare(const std::vector<RunToCompare>& runs, const CompareOptions& options);
+
+// "5%", "5 %" or "0.05", from 0. A bare number from 1 on is nothing: 5 may be meant as 5 % or 500
+// %.
+std::optional<double> ParseShare(std::string_view text);
+// "5%" or "PATTERN=5%"; fails as misuse.
+Result<GateLimit> ParseGate(std::string_view text);
+
+// One run accounted with fewer and fewer power readings: `thinned` are footprints of the same
+// trace, the first with all readings, and `every` says how many of them each kept.
+std::vector<Precision::Sparsing> Sparse(const OpTrace& trace, const std::vector<Footprint>& thinned,
+                                        const std::vector<uint32_t>& every,
+                                        const TraceTree& folded);
+// Everything of a precision but Precision::runs: from the sparsing of each run, and from the runs,
+// or the steps of the only one.
+Precision MeasurePrecision(const std::vector<RunToCompare>& runs,
+                           const std::vector<std::vector<Precision::Sparsing>>& sparsing);
+// 1, 2, 3, 4, 5, 8, 10, 16, 20, 32, ... up to `largest`.
+std::vector<uint32_t> LogLikeCounts(uint64_t largest);
+
+// Reads a budget file: a line each, "PATTERN [PHASE] LIMIT [per step]", # starts a comment. Fails
+// with file, line and what is expected.
+Result<std::vector<BudgetLine>> ReadBudget(ByteSource& source);
+// Holds a run to its budget. Patterns are matched against paths as they are in the program and as
+// folding names them.
+std::vector<BudgetVerdict> CheckBudget(const std::vector<BudgetLine>& budget, const OpTrace& trace,
+                                       const Footprint& footprint, const TraceTree& built,
+                                       const TraceTree& folded);
 
 }  // namespace beryl::tree

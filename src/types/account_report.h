@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "types/budget.h"
 #include "types/energy_column.h"
 #include "types/footprint.h"
 #include "types/model_tree.h"
@@ -32,6 +33,7 @@ struct AccountReport {
   TreeColumns tree;
   TreeColumns folded;
   std::optional<Timeline> timeline;
+  std::vector<BudgetVerdict> budget;  // empty: none was given
 };
 
 }  // namespace beryl

@@ -2,7 +2,6 @@
 // of the run or runs it was made from (AccountReport), so that its numbers can be traced.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -61,110 +60,6 @@ struct EnergyDiagram {
   std::vector<DiagramBox> boxes;   // in the order of the program
   std::vector<DiagramArrow> arrows;
   bool has_dataflow = false;  // the trace told inputs or flows; if not, no arrow does not mean none
-};
-
-// A number for each pair of runs, row minus or against column: [row * runs + column].
-struct PairMatrix {
-  std::vector<double> values;  // NaN: not defined (fewer than two names in common, no variance)
-};
-
-// How alike runs are, name by name.
-struct SimilarityMatrices {
-  std::vector<std::string> runs;
-  std::string level;             // "operation", "module", "layer", ...: what the names are of
-  std::vector<uint64_t> common;  // names that both runs have, by pair
-  PairMatrix energy_pearson;
-  PairMatrix power_pearson;
-  PairMatrix energy_difference;  // mean over the common names, joules; row minus column
-  PairMatrix power_difference;   // watts
-};
-
-// A run's energy as one bar.
-struct RunTotal {
-  std::string run;
-  std::array<std::optional<double>, kPhaseCount> phase_j;  // nothing: none of its energy is known
-  std::optional<double> attributed_j;
-  double idle_j = 0;
-  double unattributed_j = 0;
-  size_t steps = 0;
-  // Attributed energy a step; nothing where there are fewer than two.
-  std::optional<double> mean_step_j;
-  std::optional<double> deviation_step_j;
-};
-
-// One name in two runs.
-struct DifferenceRow {
-  std::string path;
-  Level level = Level::kModule;
-  std::optional<double> before_j;  // nothing: not in that run, or not known there
-  std::optional<double> after_j;
-  bool in_before = false;
-  bool in_after = false;
-  double difference_j = 0;
-  // Half width of the range that chance explains, from the deviation over steps of both runs;
-  // nothing: fewer than two steps, so nobody can tell.
-  std::optional<double> noise_j;
-  bool is_noise = false;
-};
-
-struct Comparison {
-  std::vector<AccountReport> runs;
-  std::string basis;  // "a step" or "the whole run": what energies below are of
-  std::vector<RunTotal> totals;
-  SimilarityMatrices similarity;
-  // First run against the second, the largest difference first; only with two runs.
-  std::vector<DifferenceRow> differences;
-  // With a limit: each run's attributed energy against the first's.
-  struct Gate {
-    double limit = 0;  // 0.05: five per cent
-    std::string run;
-    double change = 0;
-    std::optional<double> noise;  // as a share, as in DifferenceRow
-    bool failed = false;
-  };
-  std::vector<Gate> gates;
-};
-
-// How much an accounting result depends on how it was sampled.
-struct Precision {
-  std::vector<AccountReport> runs;
-  // Accounting similarity with every n-th reading only.
-  struct Sparsing {
-    uint32_t every = 1;
-    double period_ms = 0;     // mean between the readings that are left
-    double pearson = 0;       // against all readings; mean over the runs
-    double lowest = 0;        // of the runs
-    double moved = 0;         // share of the energy that went to another operation
-    double total_change = 0;  // of the attributed energy, relative
-  };
-  std::vector<Sparsing> sparsing;
-  // Accounting similarity of the first n samples (runs, or steps of the only run) with all.
-  struct Widening {
-    uint32_t samples = 0;
-    double pearson = 0;
-    double moved = 0;
-  };
-  std::vector<Widening> widening;
-  std::string sample;  // "run" or "step": what widening and stability are over
-  // Between runs, or between steps of the only run.
-  SimilarityMatrices stability;
-};
-
-// A limit that a part of a run is held to.
-struct BudgetLine {
-  std::string pattern;  // path with * for anything but "/" and ** for anything
-  std::optional<Phase> phase;
-  std::optional<double> limit_j;
-  std::optional<double> limit_share;  // of the attributed energy
-  uint64_t line = 0;                  // in the file
-};
-
-struct BudgetVerdict {
-  BudgetLine budget;
-  std::vector<std::string> matched;  // paths; empty: the pattern meets nothing
-  std::optional<double> energy_j;
-  std::optional<double> share;
-  bool exceeded = false;
 };
 
 }  // namespace beryl

@@ -91,7 +91,8 @@ Color ShareColor(double share) {
 
 Color DifferenceColor(double value) {
   const double along = std::isnan(value) ? 0 : Stepped(std::clamp(value, -1.0, 1.0));
-  const double hue = along < 0 ? 158 : 28;
+  // Blue and red: the two that people without red and green still tell apart.
+  const double hue = along < 0 ? 255 : 28;
   const double size = std::fabs(along);
   return {ToRgb(Between({0.975, 0.006, hue}, {0.48, 0.17, hue}, size)),
           ToRgb(Between({0.26, 0.01, hue}, {0.75, 0.17, hue}, size))};

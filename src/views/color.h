@@ -29,7 +29,7 @@ Color PhaseColor(Phase phase);
 // From nearly the page (0) to vivid (1), in steps that look even. Values outside are clamped, NaN
 // is 0.
 Color ShareColor(double share);
-// From one hue (-1) over nearly the page (0) to another (1): less is green, more is red.
+// From one hue (-1) over nearly the page (0) to another (1): less is blue, more is red.
 Color DifferenceColor(double value);
 // A colour for the index-th of `count` things without an order: few are told apart without colour
 // vision, many go around the hues.

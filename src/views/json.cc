@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "views/budget.h"
 #include "views/writers.h"
 
 namespace beryl::views {
@@ -236,6 +237,7 @@ void WriteAccountObject(JsonWriter& json, const AccountReport& report, const Tre
   json.Member("summary_total", report.summary.size());
   WriteTree(json, tree, options.depth);
   WriteImport(json, report.imports);
+  if (!report.budget.empty()) WriteBudget(json, report.budget);
   json.End();
 }
 

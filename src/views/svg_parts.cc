@@ -38,6 +38,11 @@ std::vector<std::string> Wrapped(std::string_view text, double width, double siz
   return lines;
 }
 
+// "energy, mJ"; what has no unit stands alone.
+std::string AxisTitle(std::string_view what, const AxisUnit& unit) {
+  return unit.name.empty() ? std::string(what) : fmt::format("{}, {}", what, unit.name);
+}
+
 template <typename ColorAt>
 double DrawScaleLegend(SvgCanvas& canvas, double x, double y, std::string_view low,
                        std::string_view high, ColorAt&& color_at) {
@@ -100,7 +105,7 @@ void DrawBottomAxis(SvgCanvas& canvas, const Scale& scale, AxisPlace across, std
     canvas.Text(x, across.from + 15, TickText(tick, step),
                 {.size = kTickText, .color = kDim, .anchor = Anchor::kMiddle});
   }
-  canvas.Text((scale.from + scale.to) / 2, across.from + 33, fmt::format("{}, {}", what, unit.name),
+  canvas.Text((scale.from + scale.to) / 2, across.from + 33, AxisTitle(what, unit),
               {.size = kTickText, .color = kDim, .anchor = Anchor::kMiddle});
 }
 
@@ -119,8 +124,7 @@ void DrawLeftAxis(SvgCanvas& canvas, const Scale& scale, AxisPlace across, std::
     canvas.Text(across.from - 6, y + 4, text,
                 {.size = kTickText, .color = kDim, .anchor = Anchor::kEnd});
   }
-  canvas.Text(across.from - 14 - widest, (scale.from + scale.to) / 2,
-              fmt::format("{}, {}", what, unit.name),
+  canvas.Text(across.from - 14 - widest, (scale.from + scale.to) / 2, AxisTitle(what, unit),
               {.size = kTickText, .color = kDim, .anchor = Anchor::kMiddle, .sideways = true});
 }
 

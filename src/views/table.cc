@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "views/budget.h"
 #include "views/text_page.h"
 #include "views/writers.h"
 
@@ -48,6 +49,7 @@ class TableWriter : public TextPage {
     Header();
     Tree();
     Operations();
+    text_ += BudgetTable(report_.budget, options_);
     return Books();
   }
 

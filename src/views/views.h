@@ -8,6 +8,8 @@
 
 #include "types/account_report.h"
 #include "types/analysis.h"
+#include "types/comparison.h"
+#include "types/precision.h"
 
 namespace beryl::views {
 
@@ -33,5 +35,19 @@ std::string Write(const AccountReport& report, const OperationRanking& ranking, 
                   const ViewOptions& options);
 std::string Write(const AccountReport& report, const std::vector<EnergyDiagram>& diagrams,
                   Format format, const ViewOptions& options);
+// The lines of its budget that a run did not keep, for stderr; empty: all are kept.
+std::string WriteBudgetFailures(const AccountReport& report);
+
+// Which part of a comparison a picture or a CSV shows.
+enum class ComparePart {
+  kMatrices,
+  kTotals,
+  kDifferences,
+};
+std::string Write(const Comparison& comparison, Format format, ComparePart part,
+                  const ViewOptions& options);
+// Whether the gates hold, in lines for a terminal.
+std::string WriteGates(const Comparison& comparison, const ViewOptions& options);
+std::string Write(const Precision& precision, Format format, const ViewOptions& options);
 
 }  // namespace beryl::views

@@ -3,6 +3,8 @@
 
 A case is a folder beside this file:
   cmd     the arguments after `beryl`, quoted as in a shell; paths are relative to the case
+  before  commands to run first, a line each, in the same form (optional: run files are made here). The case then runs in a
+          copy of its folder, and they must succeed
   stdin   what it is given to read (optional)
   stdout  what it must print
   stderr  what it must say (optional: not compared when absent)
@@ -18,8 +20,10 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 TIMEOUT_S = 60
@@ -59,10 +63,26 @@ def diff(name, expected, actual):
 
 def run_case(case, beryl, bless):
     """Returns what is wrong with the case, or an empty string."""
+    if not (case / "before").exists():
+        return run_in(case, case, beryl, bless)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(shutil.copytree(case, pathlib.Path(scratch) / case.name))
+        for line in (case / "before").read_text().splitlines():
+            words = shlex.split(line, comments=True)
+            if not words:
+                continue
+            first = subprocess.run([beryl, *words], cwd=folder, env=clean_env(),
+                                   capture_output=True, timeout=TIMEOUT_S, check=False)
+            if first.returncode != 0:
+                return f"before: {line}\n{first.stderr.decode('utf-8', 'backslashreplace')}"
+        return run_in(folder, case, beryl, bless)
+
+
+def run_in(folder, case, beryl, bless):
     try:
         done = subprocess.run(
             [beryl, *shlex.split((case / "cmd").read_text(), comments=True)],
-            cwd=case, env=clean_env(), input=read(case / "stdin", b""),
+            cwd=folder, env=clean_env(), input=read(case / "stdin", b""),
             capture_output=True, timeout=TIMEOUT_S)
     except subprocess.TimeoutExpired:
         return f"still running after {TIMEOUT_S} s\n"

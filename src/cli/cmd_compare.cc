@@ -1,0 +1,173 @@
+#include <algorithm>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "cli/analysis_command.h"
+#include "cli/cli.h"
+#include "cli/pipeline.h"
+#include "cli/run_arguments.h"
+#include "cli/terminal.h"
+#include "views/views.h"
+
+namespace beryl::cli {
+namespace {
+
+constexpr const char* kDescription =
+    "Set runs side by side: what each took, how alike they are, what differs; fail if one takes "
+    "too "
+    "much more";
+
+constexpr const char* kFooter =
+    R"(WHAT IT SAYS
+  totals        energy of a step (or of the whole run, if one of them tells no steps), by phase
+  similarity    Pearson's correlation over the names both runs have, of energy and of power
+  differences   the mean over these names, row minus column; and with two runs what differs most:
+                the deepest parts of the program that explain it, each joule in one line
+  noise         what chance explains, from the deviation over the steps of both runs (Welch's t, 95 %)
+Names are operations with layers added up; --level takes modules or a depth instead. Runs may be of
+different programs: what only one of them has is counted and marked.
+
+AS A GATE
+  --fail-above 5% fails (exit 1) if a later run takes more than 5 % above the first. What decides is the
+  mean; if the noise reaches from there to the limit, it still fails and says that it is not certain.
+  --fail-above 'encoder/**=10%' is about a part. Energy that is not known never passes.
+
+EXIT STATUS
+  0 done   1 failed (unreadable input, a gate that does not hold)   2 wrong use
+
+EXAMPLES
+  beryl compare before.beryl after.beryl
+  beryl compare before.beryl after.beryl --fail-above 5% --fail-above '**/attention=10%'
+  beryl compare l6.beryl l8.beryl l10.beryl l12.beryl --format svg -o alike.svg
+  beryl compare a.beryl b.beryl --picture diff --format svg -o diff.svg
+  beryl compare bert.beryl albert.beryl --level layer --format csv)";
+
+struct CompareArguments {
+  RunArguments run;
+  OutputArguments output;
+  std::string labels;
+  std::string level;
+  std::string picture;
+  std::vector<std::string> gates;
+  int top = -1;
+};
+
+Result<tree::CompareOptions> OptionsOf(const CompareArguments& arguments) {
+  tree::CompareOptions options;
+  if (!arguments.level.empty()) {
+    const auto level = tree::ParseNameLevel(arguments.level);
+    if (!level) {
+      return MisuseError(fmt::format(
+          "--level '{}': expected operation, layer, module, or a depth from 1", arguments.level));
+    }
+    options.level = *level;
+    options.differences_level = *level;
+  }
+  for (const std::string& text : arguments.gates) {
+    auto gate = tree::ParseGate(text);
+    if (!gate) return gate.error();
+    options.gates.push_back(std::move(*gate));
+  }
+  return options;
+}
+
+views::ComparePart PartOf(const CompareArguments& arguments) {
+  if (arguments.picture == "totals") return views::ComparePart::kTotals;
+  if (arguments.picture == "heatmap") return views::ComparePart::kMatrices;
+  if (arguments.picture == "diff") return views::ComparePart::kDifferences;
+  const bool rows = arguments.output.format == "csv" && arguments.run.runs.size() == 2;
+  return rows ? views::ComparePart::kDifferences : views::ComparePart::kMatrices;
+}
+
+int RunCompare(const CompareArguments& arguments) {
+  const OutputArguments& out = arguments.output;
+  if (arguments.run.runs.size() < 2) {
+    return Fail(MisuseError("compare needs two run files or more (beryl import makes them)"));
+  }
+  if (arguments.picture == "diff" && arguments.run.runs.size() != 2) {
+    return Fail(MisuseError("--picture diff is of two runs; name two"));
+  }
+  if (auto ok = CheckFiles(arguments.run, out.output); !ok) return Fail(ok.error());
+  const auto options = ReadOptions(arguments.run);
+  if (!options) return Fail(options.error());
+  const auto compare = OptionsOf(arguments);
+  if (!compare) return Fail(compare.error());
+  const auto labels = LabelsOf(arguments.run, arguments.labels);
+  if (!labels) return Fail(labels.error());
+  auto output = OutputFile::Open(out.output);
+  if (!output) return Fail(output.error());
+
+  std::vector<AccountedRun> runs;
+  std::vector<AccountReport> reports;
+  auto ok = ForEachRun(arguments.run, *options, [&](AccountedRun run) {
+    reports.push_back(MakeReport(run, *options));
+    run.input.ops.ops = {};  // accounted, and most of what a run takes in memory
+    run.input.ops.packed.reset();
+    runs.push_back(std::move(run));
+    return Result<bool>(true);
+  });
+  if (!ok) return Fail(ok.error());
+  std::vector<tree::RunToCompare> sides;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    sides.push_back({(*labels)[i], &runs[i].input.ops, &runs[i].footprint, &runs[i].folded});
+  }
+  Comparison comparison = tree::Compare(sides, *compare);
+  comparison.runs = std::move(reports);
+
+  views::ViewOptions view;
+  if (arguments.top >= 0) view.top = arguments.top;
+  view.width = TerminalWidth(out.to_stdout());
+  view.color = WantColor(out.color, out.to_stdout());
+  const std::string text = views::Write(comparison, FormatOf(out.format), PartOf(arguments), view);
+  if (auto written = output->Commit(text); !written) return Fail(written.error());
+  view.color = false;
+  const bool passed = std::all_of(comparison.gates.begin(), comparison.gates.end(),
+                                  [](const GateVerdict& gate) { return gate.passed; });
+  if (out.format != "table") {
+    for (const std::string& note : comparison.notes) fmt::print(stderr, "note: {}\n", note);
+  }
+  if (!passed || out.format != "table" || !out.to_stdout()) {
+    fmt::print(stderr, "{}", views::WriteGates(comparison, view));
+  }
+  return passed ? kSuccess : kFailure;
+}
+
+}  // namespace
+
+void AddCompareCommand(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<CompareArguments>();
+  CLI::App* command = app.add_subcommand("compare", kDescription);
+  command->footer(kFooter);
+  command->add_option("RUN", arguments->run.runs,
+                      "Run files, each a run; the first is the baseline");
+  command->add_option("--labels", arguments->labels, "What to call the runs; default: their files")
+      ->type_name("A,B,...");
+  command
+      ->add_option("--level", arguments->level,
+                   "Of names: operation, layer (innermost module), module, or a depth in the tree")
+      ->type_name("LEVEL");
+  command
+      ->add_option("--fail-above", arguments->gates,
+                   "Fail if a later run takes more than this above the first; may be given several "
+                   "times")
+      ->type_name("[PATTERN=]SHARE")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
+  command
+      ->add_option("--top", arguments->top, "Differences to list (15 in a table, 20 in a picture)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1'000'000));
+  command
+      ->add_option("--picture", arguments->picture,
+                   "What svg and csv show; default: heatmap, and diff in csv of two runs")
+      ->check(CLI::IsMember({"heatmap", "totals", "diff"}));
+  AddAccountOptions(*command, arguments->run);
+  AddOutputOptions(*command, arguments->output, {"table", "json", "csv", "svg"});
+  command->callback([arguments, &exit_code] { exit_code = RunCompare(*arguments); });
+}
+
+}  // namespace beryl::cli

@@ -1,0 +1,96 @@
+// How a run stands against its budget.
+#include "views/budget.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+#include "views/text_page.h"
+
+namespace beryl::views {
+namespace {
+
+std::string Limit(const BudgetLine& line) {
+  if (line.limit_share) return FormatPercent(*line.limit_share);
+  return FormatJoules(line.limit_j.value_or(0)) + (line.per_step ? " a step" : "");
+}
+
+std::string Value(const BudgetVerdict& verdict) {
+  const std::optional<double> value = verdict.budget.limit_share ? verdict.share : verdict.energy_j;
+  if (!value || !std::isfinite(*value)) return "?";
+  return verdict.budget.limit_share ? FormatPercent(*value) : FormatJoules(*value);
+}
+
+std::string Words(const BudgetVerdict& verdict) {
+  std::string words = verdict.reason;
+  if (!verdict.nearest.empty()) {
+    words += fmt::format("; near: {}", fmt::join(verdict.nearest, ", "));
+  }
+  return words;
+}
+
+std::string What(const BudgetLine& line) {
+  return line.phase ? fmt::format("{} {}", line.pattern, PhaseName(*line.phase)) : line.pattern;
+}
+
+}  // namespace
+
+std::string BudgetTable(const std::vector<BudgetVerdict>& budget, const ViewOptions& options) {
+  if (budget.empty()) return "";
+  TextPage page(options);
+  page.Line(page.Bold(fmt::format("{:<8}{:>10} of {:<14}{}", "budget", "took", "limit", "what")));
+  for (const BudgetVerdict& verdict : budget) {
+    const std::string front = fmt::format(
+        "{}{} of {}", TextPage::Padded(verdict.passed ? "kept" : "FAILED", 8),
+        TextPage::RightAligned(Value(verdict), 10), TextPage::Padded(Limit(verdict.budget), 14));
+    std::string line = front + Printable(What(verdict.budget));
+    const std::string words = Words(verdict);
+    if (!words.empty()) line += ": " + words;
+    // The columns may be narrower than what is in them; blanks that line them up stay.
+    page.Line(verdict.passed ? Printable(line) : page.Styled(Printable(line), "\x1b[31m"));
+  }
+  page.Line();
+  return page.Take();
+}
+
+std::string WriteBudgetFailures(const AccountReport& report) {
+  std::string text;
+  for (const BudgetVerdict& verdict : report.budget) {
+    if (verdict.passed) continue;
+    text += fmt::format("budget line {}: {}: took {} of {}: {}\n", verdict.budget.line,
+                        Printable(What(verdict.budget)), Value(verdict), Limit(verdict.budget),
+                        Printable(Words(verdict)));
+  }
+  return text;
+}
+
+void WriteBudget(JsonWriter& json, const std::vector<BudgetVerdict>& budget) {
+  json.Key("budget").BeginArray();
+  for (const BudgetVerdict& verdict : budget) {
+    json.BeginObject();
+    json.Member("line", verdict.budget.line);
+    json.Member("pattern", verdict.budget.pattern);
+    json.Key("phase").Value(verdict.budget.phase ? std::optional(PhaseName(*verdict.budget.phase))
+                                                 : std::nullopt);
+    json.Member("limit_j", verdict.budget.limit_j);
+    json.Member("limit_share", verdict.budget.limit_share);
+    json.Member("per_step", verdict.budget.per_step);
+    json.Member("energy_j", verdict.energy_j);
+    json.Member("share", verdict.share);
+    json.Member("passed", verdict.passed);
+    json.Member("reason", verdict.reason);
+    json.Key("matched").BeginArray();
+    for (const std::string& path : verdict.matched) json.Value(path);
+    json.End();
+    json.Member("matched_total", verdict.matched_count);
+    json.Key("nearest").BeginArray();
+    for (const std::string& path : verdict.nearest) json.Value(path);
+    json.End();
+    json.End();
+  }
+  json.End();
+}
+
+}  // namespace beryl::views

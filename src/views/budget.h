@@ -1,0 +1,17 @@
+// How a run stands against its budget, within the forms of its account.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json_writer.h"
+#include "types/budget.h"
+#include "views/views.h"
+
+namespace beryl::views {
+
+// Empty without a budget.
+std::string BudgetTable(const std::vector<BudgetVerdict>& budget, const ViewOptions& options);
+void WriteBudget(JsonWriter& json, const std::vector<BudgetVerdict>& budget);
+
+}  // namespace beryl::views

@@ -1,0 +1,236 @@
+// Pictures of a comparison: matrices, totals as stacked bars, and what differs.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "views/compare.h"
+#include "views/matrix_looks.h"
+#include "views/svg_parts.h"
+
+namespace beryl::views {
+namespace {
+
+constexpr double kWidth = 900;
+constexpr double kMargin = 28;
+constexpr double kInner = kWidth - 2 * kMargin;
+constexpr int kDefaultTop = 20;
+
+std::vector<std::string> LabelsOf(const Comparison& comparison) {
+  std::vector<std::string> labels;
+  for (const RunTotal& total : comparison.totals) labels.push_back(total.run);
+  return labels;
+}
+
+// The labels that say that a run is not what it seems.
+std::string WarningLabel(const Comparison& comparison) {
+  for (const AccountReport& report : comparison.runs) {
+    if (!report.context.label.empty()) return report.context.label;
+  }
+  return "";
+}
+
+std::string Basis(const Comparison& comparison) {
+  return comparison.per_step ? "energy of a step, mean over the steps of each run"
+                             : "energy of the whole run";
+}
+
+std::string Finish(SvgCanvas& canvas, const Comparison& comparison, double y) {
+  std::vector<std::string> lines = SourcesOf(comparison.runs, LabelsOf(comparison));
+  for (const std::string& note : comparison.notes) lines.push_back("note: " + note);
+  y = DrawFooter(canvas, kMargin, y, kInner, lines);
+  return canvas.Take(kWidth, y + 6);
+}
+
+void DrawWhisker(SvgCanvas& canvas, double low, double high, double middle) {
+  // On a halo of the page, so that it shows on a bar too.
+  for (const auto& [color, width] : {std::pair(kPage, 3.5), std::pair(kInk, 1.5)}) {
+    canvas.Line({low, middle}, {high, middle}, {.stroke = color, .stroke_width = width});
+    for (const double at : {low, high}) {
+      canvas.Line({at, middle - 5}, {at, middle + 5}, {.stroke = color, .stroke_width = width});
+    }
+  }
+}
+
+std::string DrawMatrices(const Comparison& comparison) {
+  const SimilarityMatrices& found = comparison.similarity;
+  const size_t runs = found.runs.size();
+  SvgCanvas canvas("How alike runs are",
+                   fmt::format("Similarity and difference of energy and power between {} runs: {}.",
+                               runs, found.level));
+  double y = DrawHeading(canvas, kMargin, kInner, fmt::format("How alike {} runs are", runs),
+                         fmt::format("over {} that both have; {}", found.level, Basis(comparison)),
+                         WarningLabel(comparison));
+  constexpr double kGap = 36;
+  const double half = (kInner - kGap) / 2;
+  auto draw = [&](double x, double top, std::string title, const PairMatrix& values,
+                  std::string unit) {
+    return DrawHeatMap(canvas, {x, top}, half,
+                       {std::move(title), &values, runs, std::move(unit), found.runs});
+  };
+  y += 6;
+  const double right = kMargin + half + kGap;
+  const double middle =
+      std::max(draw(kMargin, y, "similarity of energy (Pearson)", found.energy_pearson, ""),
+               draw(right, y, "similarity of power (Pearson)", found.power_pearson, ""));
+  y = middle + 18;
+  y = std::max(
+      draw(kMargin, y, "mean difference of energy, row − column", found.energy_difference, "J"),
+      draw(right, y, "mean difference of power, row − column", found.power_difference, "W"));
+  return Finish(canvas, comparison, y + 24);
+}
+
+std::string DrawTotals(const Comparison& comparison) {
+  constexpr double kRow = 52;
+  constexpr double kBar = 18;
+  constexpr double kNumberRoom = 130;
+  SvgCanvas canvas("Energy of runs", fmt::format("Stacked bars of {} runs, by phase; {}.",
+                                                 comparison.totals.size(), Basis(comparison)));
+  double y = DrawHeading(canvas, kMargin, kInner, "Energy of runs",
+                         Basis(comparison) + "; whiskers are one standard deviation over steps",
+                         WarningLabel(comparison));
+  std::vector<LegendEntry> legend;
+  double largest = 0;
+  for (size_t phase = 0; phase < kPhaseCount; ++phase) {
+    const bool occurs =
+        std::any_of(comparison.totals.begin(), comparison.totals.end(),
+                    [&](const RunTotal& total) { return total.phase_j[phase] != 0.0; });
+    if (!occurs) continue;
+    legend.push_back(
+        {PhaseColor(static_cast<Phase>(phase)), std::string(PhaseName(static_cast<Phase>(phase)))});
+  }
+  legend.push_back({kOther, "idle between operations, and unattributed"});
+  for (const RunTotal& total : comparison.totals) {
+    largest = std::max({largest, total.attributed_j.value_or(0) + total.deviation_j.value_or(0),
+                        total.idle_j + total.unattributed_j});
+  }
+  y = DrawLegend(canvas, kMargin, y + 4, kWidth - kMargin, legend) + 8;
+  const double top = y;
+  const double bottom = top + kRow * static_cast<double>(comparison.totals.size()) + 4;
+  const Scale x{0, largest > 0 ? largest : 1, kMargin, kWidth - kMargin - kNumberRoom};
+  DrawBottomAxis(canvas, x, {bottom, top}, comparison.per_step ? "energy a step" : "energy", "J");
+  for (size_t run = 0; run < comparison.totals.size(); ++run) {
+    const RunTotal& total = comparison.totals[run];
+    const double at = top + kRow * static_cast<double>(run);
+    canvas.BeginGroup(
+        fmt::format("{}\n{} in operations, {} idle, {} unattributed; {} steps", total.run,
+                    total.attributed_j ? FormatJoules(*total.attributed_j) : "?",
+                    FormatJoules(total.idle_j), FormatJoules(total.unattributed_j), total.steps));
+    canvas.Text(kMargin, at + 12, fmt::format("{}  {}", LetterOf(run), Printable(total.run)),
+                {.room = kInner});
+    double done = 0;
+    for (size_t phase = 0; phase < kPhaseCount; ++phase) {
+      const double energy = total.phase_j[phase].value_or(0);
+      if (!(energy > 0)) continue;
+      canvas.Rectangle(x(done), at + 18, x(done + energy) - x(done), kBar,
+                       {.fill = PhaseColor(static_cast<Phase>(phase)),
+                        .tooltip = fmt::format("{}: {}", PhaseName(static_cast<Phase>(phase)),
+                                               FormatJoules(energy))});
+      done += energy;
+    }
+    canvas.Rectangle(x(0), at + 18 + kBar + 1,
+                     std::max(0.0, x(total.idle_j + total.unattributed_j) - x(0)), 4,
+                     {.fill = kOther});
+    double label = x(std::max(done, 0.0));
+    if (total.deviation_j && total.attributed_j) {
+      const double high = x(*total.attributed_j + *total.deviation_j);
+      DrawWhisker(canvas, x(std::max(0.0, *total.attributed_j - *total.deviation_j)), high,
+                  at + 18 + kBar / 2);
+      label = std::max(label, high);
+    }
+    canvas.Text(label + 8, at + 18 + 13,
+                total.attributed_j ? FormatJoules(*total.attributed_j) : "energy not known",
+                {.size = 11.5, .color = kDim});
+    canvas.EndGroup();
+  }
+  return Finish(canvas, comparison, bottom + 60);
+}
+
+std::string DrawDifferences(const Comparison& comparison, const ViewOptions& options) {
+  constexpr double kRow = 40;
+  constexpr double kBar = 14;
+  constexpr double kNumberRoom = 90;
+  const auto& rows = comparison.differences;
+  const auto top_rows = static_cast<size_t>(std::max(0, options.top.value_or(kDefaultTop)));
+  const size_t count = std::min(rows.size(), top_rows);
+  const std::vector<std::string> labels = LabelsOf(comparison);
+  const std::string title =
+      labels.size() == 2 ? fmt::format("From {} to {}", labels[0], labels[1]) : "What differs";
+  SvgCanvas canvas(title, fmt::format("The {} largest differences of energy.", count));
+  double y = DrawHeading(
+      canvas, kMargin, kInner, title,
+      labels.size() == 2
+          ? fmt::format("{}; {} of {} rows: {}. Whiskers: what chance explains; pale: no more than "
+                        "that",
+                        Basis(comparison), count, rows.size(), comparison.differences_level)
+          : "differences are of two runs: name two",
+      WarningLabel(comparison));
+  double largest = 0;
+  for (size_t i = 0; i < count; ++i) {
+    largest = std::max(largest, std::fabs(rows[i].difference_j.value_or(0)) +
+                                    std::min(rows[i].noise_j.value_or(0),
+                                             std::fabs(rows[i].difference_j.value_or(0))));
+  }
+  if (!(largest > 0)) largest = 1;
+  const double top = y + 8;
+  const double bottom = top + kRow * static_cast<double>(count) + 4;
+  const Scale x{-largest, largest, kMargin + kNumberRoom, kWidth - kMargin - kNumberRoom};
+  DrawBottomAxis(canvas, x, {bottom, top}, "difference of energy", "J");
+  canvas.Line({x(0), top}, {x(0), bottom}, {.stroke = kDim});
+  for (size_t i = 0; i < count; ++i) {
+    const DifferenceRow& row = rows[i];
+    const double at = top + kRow * static_cast<double>(i);
+    std::string name = row.path.empty() ? "all else" : Printable(row.path);
+    if (row.rest && !row.path.empty()) name += " (rest)";
+    if (!row.in_before) name += "  — new";
+    if (!row.in_after) name += "  — gone";
+    const double difference = row.difference_j.value_or(0);
+    canvas.BeginGroup(fmt::format(
+        "{}\nbefore {}, after {}{}", name, row.before_j ? FormatJoules(*row.before_j) : "-",
+        row.after_j ? FormatJoules(*row.after_j) : "-",
+        row.noise_j ? fmt::format(", chance explains ±{}", FormatJoules(*row.noise_j)) : ""));
+    canvas.Text(kMargin, at + 12, EllipsizePathToWidth(name, kInner, 12), {.size = 12});
+    const Color color = DifferenceColor(difference > 0 ? 0.8 : -0.8);
+    canvas.Rectangle(std::min(x(0), x(difference)), at + 17, std::fabs(x(difference) - x(0)), kBar,
+                     {.fill = color, .opacity = row.is_noise ? 0.35 : 1.0, .radius = 2});
+    double outer = x(difference);
+    if (row.noise_j && *row.noise_j > 0) {
+      const double low = std::clamp(x(difference - *row.noise_j), x.from - 8, x.to + 8);
+      const double high = std::clamp(x(difference + *row.noise_j), x.from - 8, x.to + 8);
+      DrawWhisker(canvas, low, high, at + 17 + kBar / 2);
+      outer = difference > 0 ? std::max(outer, high) : std::min(outer, low);
+    }
+    canvas.Text(
+        outer + (difference > 0 ? 8 : -8), at + 28,
+        row.difference_j ? fmt::format("{}{}", difference > 0 ? "+" : "", FormatJoules(difference))
+                         : "?",
+        {.size = 11.5, .color = kDim, .anchor = difference > 0 ? Anchor::kStart : Anchor::kEnd});
+    canvas.EndGroup();
+  }
+  return Finish(canvas, comparison, bottom + 60);
+}
+
+}  // namespace
+
+std::vector<std::string> SourcesOf(const std::vector<AccountReport>& reports,
+                                   const std::vector<std::string>& labels) {
+  std::vector<std::string> lines;
+  for (size_t run = 0; run < reports.size(); ++run) {
+    const RunContext& context = reports[run].context;
+    lines.push_back(fmt::format("{}  {}{}: {}; {}", LetterOf(run), labels[run],
+                                context.label.empty() ? "" : " [" + context.label + "]",
+                                context.energy_source, ClosureWords(reports[run])));
+  }
+  if (!reports.empty()) lines.push_back(reports.front().context.tool);
+  return lines;
+}
+
+std::string WriteComparePicture(const Comparison& comparison, ComparePart part,
+                                const ViewOptions& options) {
+  if (part == ComparePart::kTotals) return DrawTotals(comparison);
+  if (part == ComparePart::kDifferences) return DrawDifferences(comparison, options);
+  return DrawMatrices(comparison);
+}
+
+}  // namespace beryl::views

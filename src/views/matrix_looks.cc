@@ -1,0 +1,127 @@
+#include "views/matrix_looks.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "views/svg_parts.h"
+
+namespace beryl::views {
+namespace {
+
+constexpr double kSide = 22;     // for the letters beside the boxes
+constexpr double kLargest = 64;  // a box of two runs need not fill the page
+
+struct Range {
+  double low = 0;
+  double high = 0;
+};
+
+Range RangeOf(const PairMatrix& values) {
+  Range range{1, 0};
+  bool any = false;
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    range =
+        any ? Range{std::min(range.low, value), std::max(range.high, value)} : Range{value, value};
+    any = true;
+  }
+  return any ? range : Range{0, 0};
+}
+
+// The round number below the lowest similarity, so that small differences still show.
+double SimilarityFloor(double lowest) {
+  for (const double floor : {0.99, 0.9, 0.5, 0.0}) {
+    if (lowest >= floor) return floor;
+  }
+  return -1;
+}
+
+// As short as it can be while it still tells apart what is close to 1.
+std::string BoxText(double value, bool similarity, double factor, double room, double size) {
+  if (!std::isfinite(value)) return "-";
+  std::string text;
+  for (const int digits : {4, 3, 2, 1, 0}) {
+    const double shown = similarity ? value : value / factor;
+    if (!similarity && digits > 2) continue;
+    // 0.99996 is not 1: rounding up would claim that two runs are the same.
+    const double step = std::pow(10, digits);
+    const double cut =
+        similarity && value < 1 ? std::min(std::round(shown * step), step - 1) / step : shown;
+    text = fmt::format("{:.{}f}", cut, digits);
+    if (similarity && value >= 1) text = "1";
+    if (!similarity && value == 0) text = "0";
+    if (TextWidth(text, size) <= room) break;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string LetterOf(size_t run) {
+  std::string letters;
+  for (++run; run > 0; run = (run - 1) / 26) {
+    letters.insert(letters.begin(), static_cast<char>('A' + (run - 1) % 26));
+  }
+  return letters;
+}
+
+double DrawHeatMap(SvgCanvas& canvas, Point at, double width, const HeatMap& map) {
+  const bool similarity = map.unit.empty();
+  const Range range = RangeOf(*map.values);
+  const double largest = std::max(std::fabs(range.low), std::fabs(range.high));
+  const AxisUnit unit = similarity ? AxisUnit{} : UnitFor(largest, map.unit);
+  const double floor = SimilarityFloor(range.low);
+  const auto count = static_cast<double>(map.runs);
+  const double box = std::min(kLargest, (width - kSide) / std::max(1.0, count));
+  const double text_size = std::clamp(box / 3.6, 8.0, 12.0);
+  canvas.Text(at.x, at.y + 12, similarity ? map.title : fmt::format("{}, {}", map.title, unit.name),
+              {.size = 12.5, .bold = true, .room = width});
+  const double left = at.x + kSide;
+  const double top = at.y + 40;
+  for (size_t run = 0; run < map.runs; ++run) {
+    const double along = (static_cast<double>(run) + 0.5) * box;
+    canvas.Text(left + along, top - 6, LetterOf(run),
+                {.size = 11, .color = kDim, .anchor = Anchor::kMiddle});
+    canvas.Text(left - 7, top + along + 4, LetterOf(run),
+                {.size = 11, .color = kDim, .anchor = Anchor::kEnd});
+  }
+  for (size_t row = 0; row < map.runs; ++row) {
+    for (size_t column = 0; column < map.runs; ++column) {
+      const size_t index = row * map.runs + column;
+      const double value = (*map.values)[index];
+      const bool known = std::isfinite(value);
+      const Color color = !known       ? kPage
+                          : similarity ? ShareColor((value - floor) / (1 - floor))
+                                       : DifferenceColor(largest > 0 ? value / largest : 0);
+      const double x = left + static_cast<double>(column) * box;
+      const double y = top + static_cast<double>(row) * box;
+      canvas.BeginGroup(fmt::format(
+          "{} {} {}: {}", map.labels[row], similarity ? "and" : "minus", map.labels[column],
+          !known       ? std::string("not defined")
+          : similarity ? fmt::format("{}", value)
+                       : fmt::format("{:.4g} {}", value / unit.factor, unit.name)));
+      canvas.Rectangle(x + 0.5, y + 0.5, box - 1, box - 1,
+                       {.fill = color, .stroke = known ? std::nullopt : std::optional(kGrid)});
+      canvas.Text(x + box / 2, y + box / 2 + text_size * 0.35,
+                  BoxText(value, similarity, unit.factor, box - 4, text_size),
+                  {.size = text_size,
+                   .color = known ? TextColorOn(color) : kDim,
+                   .anchor = Anchor::kMiddle});
+      canvas.EndGroup();
+    }
+  }
+  const double below = top + count * box + 12;
+  if (similarity) {
+    DrawShareLegend(canvas, left, below, fmt::format("{}", floor), "1");
+  } else {
+    DrawDifferenceLegend(canvas, left, below,
+                         fmt::format("−{:.3g} {}", largest / unit.factor, unit.name),
+                         fmt::format("+{:.3g} {}", largest / unit.factor, unit.name));
+  }
+  return below + 22;
+}
+
+}  // namespace beryl::views

@@ -1,0 +1,28 @@
+// What tables and pictures of pairs of runs have in common.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "types/comparison.h"
+#include "views/svg.h"
+
+namespace beryl::views {
+
+// A, B, ..., Z, AA, ...: short names for the columns of a matrix.
+std::string LetterOf(size_t run);
+
+// One matrix as a square of boxes with their numbers, A to .. on both sides.
+struct HeatMap {
+  std::string title;
+  const PairMatrix* values = nullptr;
+  size_t runs = 0;
+  // A difference has a unit, and colours on both sides of 0; a similarity has neither.
+  std::string unit;  // empty: a similarity
+  // Of each box, beside its number.
+  std::vector<std::string> labels;
+};
+// At `at`, `width` wide, legend included; returns the y below it.
+double DrawHeatMap(SvgCanvas& canvas, Point at, double width, const HeatMap& map);
+
+}  // namespace beryl::views
