@@ -63,10 +63,11 @@ class DiagramPicture {
 
  private:
   std::string Title() const {
-    const auto phase = diagrams_.empty() ? std::nullopt : diagrams_.front().phase;
-    return fmt::format("Energy distribution{}: {}",
-                       phase ? fmt::format(", {} pass", PhaseName(*phase)) : "",
-                       RunName(report_.context));
+    std::string pass;
+    if (!diagrams_.empty() && diagrams_.front().phase) {
+      pass = fmt::format(", {} pass", PhaseName(*diagrams_.front().phase));
+    }
+    return fmt::format("Energy distribution{}: {}", pass, RunName(report_.context));
   }
 
   std::string Subtitle() const {
