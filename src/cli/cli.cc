@@ -17,7 +17,10 @@ constexpr const char* kFooter =
 
 EXAMPLES
   beryl demo                                               see it work in a second
-  beryl account --ops trace.json.gz --power power.csv      where did the joules of my run go?)";
+  beryl account --ops trace.json.gz --power power.csv      where did the joules of my run go?
+  beryl import -o run.beryl --ops trace.json.gz --power power.csv
+  beryl edd run.beryl --format svg -o diagram.svg          as a picture
+  beryl compare before.beryl run.beryl --fail-above 5%     did it get worse?)";
 
 // "; did you mean 'account'?", if one of `known` is near.
 std::string Suggestion(const std::string& word, const std::vector<std::string>& known) {

@@ -18,14 +18,19 @@ constexpr const char* kDescription =
     "operation";
 
 constexpr const char* kFooter = R"(WHAT GOES IN
-  --ops     what the run did: a PyTorch profiler trace (export_chrome_trace, plain or .gz) or a
-            TensorFlow timeline. Recognised from the content. Several files are the steps of one run.
+  RUN       run files, which beryl import makes; several are the ranks of one run. Or
+  --ops     what the run did: a trace of PyTorch's profiler (with or without Kineto), a TensorFlow
+            timeline, an XPlane file of TensorFlow 2, JAX or XLA (or the log directory it is in), or
+            the trace JSON beside it; plain or .gz. Recognised from the content. Several files are
+            the steps of one run, and
   --power   what the meters read, as CSV
                 timestamp_us,device,power_w        a power gauge, or
                 timestamp_us,device,energy_uj      an energy counter that may wrap
             or as JSON {"CPU:0": {"<timestamp_us>": watts, ...}, ...}. Times are microseconds since the
             epoch. Devices are CPU:0, DRAM:0, GPU:1, wall, psys. Several files, such as RAPL's
             counters and a GPU's gauge, are put together.
+  --rank    a rank of a distributed run: the --ops and --power that follow are its own. Power before
+            the first --rank is that of a machine they share.
 
 HOW IT IS SHARED OUT
   At each instant a device's power is shared equally among the operations at work on it. Of nested
@@ -52,7 +57,9 @@ EXAMPLES
   beryl account --ops trace.json --power power.csv --align start --format html -o report.html
   beryl account --ops trace.json --power rapl.csv --power gpu.csv --format json | jq '.summary[:5]'
   beryl account --ops trace.json --power power.csv --idle-power CPU:0=18 --feed wall=all
-  beryl account run.beryl --budget budget.txt)";
+  beryl account run.beryl --budget budget.txt
+  beryl account --rank 0 --ops r0.json --power p0.csv --rank 1 --ops r1.json --power p1.csv
+  beryl account --ops logs/plugins/profile/2026_11_16 --power power.csv)";
 
 struct AccountArguments {
   RunArguments run;
