@@ -4,7 +4,7 @@
 A case is a folder beside this file:
   cmd     the arguments after `beryl`, quoted as in a shell; paths are relative to the case
   before  commands to run first, a line each, in the same form (optional: run files are made here). The case then runs in a
-          copy of its folder, and they must succeed
+          copy of its folder, with the other cases beside it, and they must succeed
   stdin   what it is given to read (optional)
   stdout  what it must print
   stderr  what it must say (optional: not compared when absent)
@@ -67,6 +67,9 @@ def run_case(case, beryl, bless):
         return run_in(case, case, beryl, bless)
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(shutil.copytree(case, pathlib.Path(scratch) / case.name))
+        for other in HERE.iterdir():
+            if other.name != case.name:
+                (folder.parent / other.name).symlink_to(other)
         for line in (case / "before").read_text().splitlines():
             words = shlex.split(line, comments=True)
             if not words:
