@@ -1,0 +1,88 @@
+// A small SVG canvas. Text stays text, every colour follows the reader's light or dark theme (also
+// when the picture is opened alone or embedded with <img>), nothing runs and nothing is loaded.
+//
+// Colours become classes with a plain light value and a dark one in a media query, so that readers
+// that know no media queries (converters, older viewers) show the light picture.
+//
+// Coordinates are CSS pixels, y grows downwards.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "views/color.h"
+
+namespace beryl::views {
+
+struct Point {
+  double x = 0;
+  double y = 0;
+};
+
+enum class Anchor { kStart, kMiddle, kEnd };
+
+// Every member has an initializer, so that a style is written with those that matter.
+struct TextStyle {
+  double size = 12;
+  Color color = kInk;
+  Anchor anchor = Anchor::kStart;
+  bool bold = false;
+  bool sideways = false;            // reads from bottom to top
+  std::optional<double> room = {};  // shortened in the middle to this, with all of it as tooltip
+};
+
+struct ShapeStyle {
+  std::optional<Color> fill = {};
+  std::optional<Color> stroke = {};
+  double stroke_width = 1;
+  double opacity = 1;
+  double radius = 0;             // of a rectangle's corners
+  std::string_view dashes = {};  // "2 3"
+  std::string tooltip = {};
+};
+
+class SvgCanvas {
+ public:
+  // Say what the picture is, for people who do not see it.
+  SvgCanvas(std::string title, std::string description);
+
+  void Text(double x, double y, std::string_view text, const TextStyle& style = {});
+  void Rectangle(double x, double y, double width, double height, const ShapeStyle& style);
+  void Line(Point from, Point to, const ShapeStyle& style);
+  void Polyline(const std::vector<Point>& points, const ShapeStyle& style);
+  void Polygon(const std::vector<Point>& points, const ShapeStyle& style);
+  // A smooth line through the control points of cubic Bézier pieces (3n + 1 of them) with an
+  // arrowhead at its end.
+  void Arrow(const std::vector<Point>& points, const ShapeStyle& style);
+  // What is drawn until EndGroup shows this when pointed at.
+  void BeginGroup(std::string_view tooltip);
+  void EndGroup();
+
+  // The picture; the canvas is empty afterwards.
+  std::string Take(double width, double height);
+
+ private:
+  std::string Class(char property, Color color);
+  std::string Paint(const ShapeStyle& style);
+  void Element(std::string_view name, std::string_view attributes, std::string_view tooltip);
+
+  std::string title_;
+  std::string description_;
+  std::map<std::pair<char, Color>, size_t> classes_;
+  std::string body_;
+};
+
+// Text fit to stand in XML, whatever comes in: valid UTF-8, no control characters, escaped.
+std::string EscapeXml(std::string_view text);
+
+// About how wide text is in pixels in the fonts people have; rather too much than too little.
+double TextWidth(std::string_view text, double size, bool bold = false);
+// Shortens in the middle with an ellipsis to at most `room` pixels.
+std::string EllipsizeToWidth(std::string_view text, double room, double size, bool bold = false);
+// Shortens a path from the front where that is enough: its end says most.
+std::string EllipsizePathToWidth(std::string_view path, double room, double size);
+
+}  // namespace beryl::views

@@ -1,0 +1,215 @@
+#include "views/svg_parts.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace beryl::views {
+namespace {
+
+constexpr double kTickText = 11;
+constexpr double kSmallText = 10.5;
+constexpr double kSmallLine = 14;
+
+std::string TickText(double value, double step) {
+  const int digits = std::clamp(static_cast<int>(-std::floor(std::log10(step) + 1e-9)), 0, 9);
+  const std::string text = fmt::format("{:.{}f}", value, digits);
+  return text == "-0" ? "0" : text;
+}
+
+// At blanks; a word too long for a line stays whole and is shortened when drawn.
+std::vector<std::string> Wrapped(std::string_view text, double width, double size, bool bold) {
+  const std::string clean = Printable(text);
+  std::vector<std::string> lines;
+  std::string line;
+  for (const std::string_view word : Split(clean, ' ')) {
+    const std::string longer = line.empty() ? std::string(word) : line + " " + std::string(word);
+    if (!line.empty() && TextWidth(longer, size, bold) > width) {
+      lines.push_back(std::exchange(line, std::string(word)));
+    } else {
+      line = longer;
+    }
+  }
+  if (!line.empty()) lines.push_back(line);
+  return lines;
+}
+
+template <typename ColorAt>
+double DrawScaleLegend(SvgCanvas& canvas, double x, double y, std::string_view low,
+                       std::string_view high, ColorAt&& color_at) {
+  constexpr int kSteps = 24;
+  constexpr double kStep = 5;
+  canvas.Text(x, y + 9, low, {.size = kTickText, .color = kDim});
+  x += TextWidth(low, kTickText) + 6;
+  for (int i = 0; i < kSteps; ++i) {
+    // A little wider than a step, so that no seams show.
+    canvas.Rectangle(x + i * kStep, y, kStep + (i + 1 < kSteps ? 0.5 : 0), 10,
+                     {.fill = color_at(i / (kSteps - 1.0))});
+  }
+  canvas.Rectangle(x, y, kSteps * kStep, 10, {.stroke = kGrid});
+  x += kSteps * kStep + 6;
+  canvas.Text(x, y + 9, high, {.size = kTickText, .color = kDim});
+  return x + TextWidth(high, kTickText);
+}
+
+}  // namespace
+
+std::vector<double> NiceTicks(double low, double high, int count) {
+  if (!(high > low) || !std::isfinite(high - low) || count < 1) return {low};
+  const double rough = (high - low) / count;
+  const double magnitude = std::pow(10, std::floor(std::log10(rough)));
+  double step = 10 * magnitude;
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * magnitude >= rough * (1 - 1e-9)) {
+      step = factor * magnitude;
+      break;
+    }
+  }
+  std::vector<double> ticks;
+  for (double at = std::ceil(low / step - 1e-9); at * step <= high + step * 1e-6; ++at) {
+    ticks.push_back(at * step);
+    if (ticks.size() > 1000) break;  // a step lost in the digits of `low` would never get there
+  }
+  return ticks;
+}
+
+AxisUnit UnitFor(double largest, std::string_view base_unit) {
+  static constexpr std::array<std::pair<double, const char*>, 7> kPrefixes = {
+      {{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}}};
+  const double size = std::fabs(largest);
+  for (const auto& [factor, prefix] : kPrefixes) {
+    if (size >= factor) return {factor, prefix + std::string(base_unit)};
+  }
+  return {1, std::string(base_unit)};
+}
+
+void DrawBottomAxis(SvgCanvas& canvas, const Scale& scale, AxisPlace across, std::string_view what,
+                    std::string_view base_unit) {
+  const AxisUnit unit = UnitFor(std::max(std::fabs(scale.low), std::fabs(scale.high)), base_unit);
+  const int count = std::max(2, static_cast<int>(std::fabs(scale.to - scale.from) / 80));
+  const auto ticks = NiceTicks(scale.low / unit.factor, scale.high / unit.factor, count);
+  const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : 1;
+  for (const double tick : ticks) {
+    const double x = scale(tick * unit.factor);
+    canvas.Line({x, across.to}, {x, across.from}, {.stroke = kGrid});
+    canvas.Text(x, across.from + 15, TickText(tick, step),
+                {.size = kTickText, .color = kDim, .anchor = Anchor::kMiddle});
+  }
+  canvas.Text((scale.from + scale.to) / 2, across.from + 33, fmt::format("{}, {}", what, unit.name),
+              {.size = kTickText, .color = kDim, .anchor = Anchor::kMiddle});
+}
+
+void DrawLeftAxis(SvgCanvas& canvas, const Scale& scale, AxisPlace across, std::string_view what,
+                  std::string_view base_unit) {
+  const AxisUnit unit = UnitFor(std::max(std::fabs(scale.low), std::fabs(scale.high)), base_unit);
+  const int count = std::max(2, static_cast<int>(std::fabs(scale.to - scale.from) / 40));
+  const auto ticks = NiceTicks(scale.low / unit.factor, scale.high / unit.factor, count);
+  const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : 1;
+  double widest = 0;
+  for (const double tick : ticks) {
+    const double y = scale(tick * unit.factor);
+    const std::string text = TickText(tick, step);
+    widest = std::max(widest, TextWidth(text, kTickText));
+    canvas.Line({across.from, y}, {across.to, y}, {.stroke = kGrid});
+    canvas.Text(across.from - 6, y + 4, text,
+                {.size = kTickText, .color = kDim, .anchor = Anchor::kEnd});
+  }
+  canvas.Text(across.from - 14 - widest, (scale.from + scale.to) / 2,
+              fmt::format("{}, {}", what, unit.name),
+              {.size = kTickText, .color = kDim, .anchor = Anchor::kMiddle, .sideways = true});
+}
+
+double DrawLegend(SvgCanvas& canvas, double x, double y, double right,
+                  const std::vector<LegendEntry>& entries) {
+  constexpr double kSwatch = 11;
+  constexpr double kRow = 18;
+  if (entries.empty()) return y;
+  double at = x;
+  for (const LegendEntry& entry : entries) {
+    const double room = std::min(TextWidth(entry.label, kTickText), right - x - kSwatch - 5);
+    if (at > x && at + kSwatch + 5 + room > right) {
+      at = x;
+      y += kRow;
+    }
+    canvas.Rectangle(at, y, kSwatch, kSwatch, {.fill = entry.color, .radius = 2});
+    canvas.Text(at + kSwatch + 5, y + 9.5, entry.label,
+                {.size = kTickText, .color = kDim, .room = room + 0.01});
+    at += kSwatch + 5 + room + 14;
+  }
+  return y + kRow;
+}
+
+double DrawShareLegend(SvgCanvas& canvas, double x, double y, std::string_view low,
+                       std::string_view high) {
+  return DrawScaleLegend(canvas, x, y, low, high, ShareColor);
+}
+
+double DrawDifferenceLegend(SvgCanvas& canvas, double x, double y, std::string_view low,
+                            std::string_view high) {
+  return DrawScaleLegend(canvas, x, y, low, high,
+                         [](double along) { return DifferenceColor(2 * along - 1); });
+}
+
+double DrawHeading(SvgCanvas& canvas, double x, double width, std::string_view title,
+                   std::string_view below, std::string_view label) {
+  constexpr double kTitle = 16;
+  double y = 28;
+  // A run that is not what it seems says so before anything else.
+  const std::string whole =
+      label.empty() ? std::string(title) : fmt::format("{} [{}]", title, label);
+  for (const std::string& line : Wrapped(whole, width, kTitle, true)) {
+    canvas.Text(x, y, line, {.size = kTitle, .bold = true, .room = width});
+    y += 21;
+  }
+  for (const std::string& line : Wrapped(below, width, 12, false)) {
+    canvas.Text(x, y, line, {.color = kDim, .room = width});
+    y += 17;
+  }
+  return y;
+}
+
+double DrawFooter(SvgCanvas& canvas, double x, double y, double width,
+                  const std::vector<std::string>& lines) {
+  for (const std::string& text : lines) {
+    for (const std::string& line : Wrapped(text, width, kSmallText, false)) {
+      canvas.Text(x, y, line, {.size = kSmallText, .color = kDim, .room = width});
+      y += kSmallLine;
+    }
+  }
+  return y;
+}
+
+std::string RunName(const RunContext& context) {
+  if (context.ops_files.empty()) return "run";
+  const std::string& file = context.ops_files.front();
+  std::string name = file.substr(file.rfind('/') + 1);
+  if (context.ops_files.size() > 1)
+    name += fmt::format(" (+{} more)", context.ops_files.size() - 1);
+  return name;
+}
+
+std::vector<std::string> SourceLines(const AccountReport& report) {
+  double worst = 0;
+  double attributed = 0;
+  double total = 0;
+  for (const ChannelAccount& account : report.channels) {
+    worst = std::max(worst, account.ClosureError());
+    attributed += account.attributed.value;
+    total += account.total.value;
+  }
+  std::vector<std::string> lines = {report.context.energy_source};
+  lines.push_back(fmt::format(
+      "{}: {} of {} went to operations; the parts {}", report.context.tool,
+      FormatJoules(attributed), FormatJoules(total),
+      std::isfinite(worst)
+          ? fmt::format("sum to what was measured, left over {:.0e} of the total", worst)
+          : "cannot be added up: a reading is too large to be a number of watts"));
+  return lines;
+}
+
+}  // namespace beryl::views
