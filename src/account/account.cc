@@ -103,6 +103,7 @@ class Accountant {
       account.channel = channel.name;
       account.policy = PolicyName(channel, options_.policy);
       account.feeds = feed.words;
+      account.fed_devices = feed.devices;
       if (feed.within >= 0) account.within = power_.channels[static_cast<size_t>(feed.within)].name;
       account.readings = channel.times.size();
       account.window_start = channel.times.front();

@@ -83,6 +83,7 @@ int Run(int argc, char** argv) {
   int exit_code = kSuccess;
   AddAccountCommand(app, exit_code);
   AddImportCommand(app, exit_code);
+  AddFootprintCommands(app, exit_code);
   AddDemoCommand(app, exit_code);
   AddCompletionCommand(app, exit_code);
   try {

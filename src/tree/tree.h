@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "types/analysis.h"
 #include "types/energy_column.h"
 #include "types/footprint.h"
 #include "types/model_tree.h"
@@ -28,8 +29,9 @@ TraceTree Build(const OpTrace& trace);
 // Never by a list of names.
 TraceTree Fold(const TraceTree& built);
 
-// "total" first, then the phases that occur, then the channels, then the ranks if there are several.
-// Unknown energy is left out of sums; in the total, the phases and the ranks, a node all of whose operations are without a meter is NaN.
+// "total" first, then the phases that occur, then the channels, then the ranks if there are
+// several. Unknown energy is left out of sums; in the total, the phases and the ranks, a node all
+// of whose operations are without a meter is NaN.
 std::vector<EnergyColumn> Columns(const OpTrace& trace, const Footprint& footprint,
                                   const TraceTree& built);
 
@@ -37,5 +39,15 @@ std::vector<EnergyColumn> Columns(const OpTrace& trace, const Footprint& footpri
 OperationTable Operations(const OpTrace& trace, const Footprint& footprint);
 // The same, by the names a folded tree gives them.
 OperationTable Summarize(const OpTrace& trace, const Footprint& footprint, const TraceTree& folded);
+
+// The footprint of the paper's TEF, STEF or STPF. `folded` names the layers of the latter two. Of
+// an STPF, names without known power are left out.
+struct RankingOptions {
+  OperationRanking::Kind kind = OperationRanking::Kind::kTef;
+  std::optional<Phase> phase = {};
+  double min_share = 0;
+};
+OperationRanking Rank(const OpTrace& trace, const Footprint& footprint, const TraceTree& folded,
+                      const RankingOptions& options);
 
 }  // namespace beryl::tree

@@ -21,9 +21,13 @@ struct OperationRanking {
   enum class Kind : uint8_t { kTef, kStef, kStpf };
   Kind kind = Kind::kTef;
   std::optional<Phase> phase;  // nothing: all phases
-  OperationTable rows;         // the largest first
-  // Of all rows there are, whether shown or not.
+  // One a name and phase, the largest first. `device` names all that it took energy from; energy is
+  // their sum, and time at work counts once where several meters read the same device.
+  OperationTable rows;
+  OperationTable by_device;  // what they are made of, a row a device, in the same order
+  // Of all names in these phases, in `rows` or not; nothing: none of it is known.
   std::optional<double> total_j;
+  double min_share = 0;  // of that, to be in `rows`
 };
 
 // One level of an energy distribution diagram: what the parts of one node took.

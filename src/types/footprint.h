@@ -19,7 +19,8 @@ struct ChannelAccount {
   std::string channel;
   std::string policy;  // how power between readings was taken: "hold", "linear", "exact"
   std::string feeds;   // whose operations its energy may go to, in words
-  std::string within;  // the channel that contains this one; empty: none
+  std::vector<uint16_t> fed_devices;  // the same, as indices into OpTrace::devices, sorted
+  std::string within;                 // the channel that contains this one; empty: none
   Joules total;
   Joules attributed;    // sum of the shares
   Joules idle;          // while no operation ran

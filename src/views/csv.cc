@@ -6,9 +6,8 @@
 #include "views/writers.h"
 
 namespace beryl::views {
-namespace {
 
-std::string Quoted(std::string_view text) {
+std::string CsvText(std::string_view text) {
   std::string clean = Printable(text);
   if (clean.find_first_of(",\"\n\r") == std::string::npos) return clean;
   std::string quoted = "\"";
@@ -19,12 +18,9 @@ std::string Quoted(std::string_view text) {
   return quoted + "\"";
 }
 
-// An empty field is an unknown number.
-std::string Number(const std::optional<double>& value) {
+std::string CsvNumber(const std::optional<double>& value) {
   return value ? fmt::format("{}", *value) : "";
 }
-
-}  // namespace
 
 std::string WriteCsv(const AccountReport& report, const ViewOptions& options) {
   std::string text =
@@ -34,10 +30,10 @@ std::string WriteCsv(const AccountReport& report, const ViewOptions& options) {
       options.top ? static_cast<size_t>(std::max(0, *options.top)) : report.operations.size();
   for (const OperationRow& row : report.operations) {
     if (left-- == 0) break;
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},beryl.account/1\n", Quoted(row.name),
-                        Quoted(row.device), PhaseName(row.phase), Quoted(row.type),
-                        Number(row.energy_j), row.seconds, Number(row.power_w), row.count,
-                        Number(row.mean_step_j), Number(row.deviation_step_j),
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},beryl.account/1\n", CsvText(row.name),
+                        CsvText(row.device), PhaseName(row.phase), CsvText(row.type),
+                        CsvNumber(row.energy_j), row.seconds, CsvNumber(row.power_w), row.count,
+                        CsvNumber(row.mean_step_j), CsvNumber(row.deviation_step_j),
                         row.energy_j ? "measured" : "unknown");
   }
   return text;

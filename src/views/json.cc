@@ -5,7 +5,6 @@
 #include "views/writers.h"
 
 namespace beryl::views {
-namespace {
 
 void WriteContext(JsonWriter& json, const AccountReport& report) {
   const RunContext& context = report.context;
@@ -58,6 +57,8 @@ void WriteClosure(JsonWriter& json, const AccountReport& report) {
   }
   json.End();
 }
+
+namespace {
 
 void WriteOperations(JsonWriter& json, const char* key, const OperationTable& table, bool summary,
                      std::optional<int> top) {

@@ -18,8 +18,7 @@ constexpr double kSmallLine = 14;
 
 std::string TickText(double value, double step) {
   const int digits = std::clamp(static_cast<int>(-std::floor(std::log10(step) + 1e-9)), 0, 9);
-  const std::string text = fmt::format("{:.{}f}", value, digits);
-  return text == "-0" ? "0" : text;
+  return fmt::format("{:.{}f}", value, digits);
 }
 
 // At blanks; a word too long for a line stays whole and is shortened when drawn.
@@ -71,7 +70,8 @@ std::vector<double> NiceTicks(double low, double high, int count) {
     }
   }
   std::vector<double> ticks;
-  for (double at = std::ceil(low / step - 1e-9); at * step <= high + step * 1e-6; ++at) {
+  // Adding zero makes a negative zero a plain one.
+  for (double at = std::ceil(low / step - 1e-9) + 0.0; at * step <= high + step * 1e-6; ++at) {
     ticks.push_back(at * step);
     if (ticks.size() > 1000) break;  // a step lost in the digits of `low` would never get there
   }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "views/text_page.h"
 #include "views/writers.h"
 
 namespace beryl::views {
@@ -17,93 +18,40 @@ constexpr int kDefaultTop = 10;
 constexpr std::array<double, 4> kSmallestShares = {0.01, 0.02, 0.03, 0.05};
 constexpr int kScreen = 40;
 constexpr int kBarWidth = 16;
-constexpr int kNarrowest = 60;
-constexpr int kNarrow = 80;  // below this, some columns are left out
 constexpr int kShortestLabel = 8;
 constexpr size_t kDetailIndent = 8;
-constexpr const char* kDim = "\x1b[2m";
-constexpr const char* kWarning = "\x1b[33m";
 
-// Phases are told apart by shade, so that the bars also read without colour.
-struct PhaseLook {
-  const char* glyph;
-  const char* color;
-  const char* short_name;
-};
-constexpr std::array<PhaseLook, kPhaseCount> kPhaseLooks = {{
-    {"█", "\x1b[32m", "fwd"},
-    {"▓", "\x1b[34m", "bwd"},
-    {"░", "\x1b[33m", "opt"},
-}};
-
-class TableWriter {
+class TableWriter : public TextPage {
  public:
   TableWriter(const AccountReport& report, const ViewOptions& options)
-      : report_(report), options_(options), width_(std::max(options.width, kNarrowest)) {}
+      : TextPage(options), report_(report), options_(options) {}
 
-  std::string Summary() {
+  std::string Head() {
     Header();
+    return Take();
+  }
+
+  std::string Books() {
     Ranks();
     Closure();
     Import();
     Notes();
-    return std::move(text_);
+    return Take();
+  }
+
+  std::string Summary() {
+    Header();
+    return Books();
   }
 
   std::string Write() {
     Header();
     Tree();
     Operations();
-    Ranks();
-    Closure();
-    Import();
-    Notes();
-    return std::move(text_);
+    return Books();
   }
 
  private:
-  void Line(std::string_view line = {}) {
-    text_ += line;
-    text_ += '\n';
-  }
-  std::string Styled(std::string_view text, const char* style) const {
-    return options_.color ? fmt::format("{}{}\x1b[0m", style, text) : std::string(text);
-  }
-  std::string Bold(std::string_view text) const { return Styled(text, "\x1b[1m"); }
-  std::string Dim(std::string_view text) const { return Styled(text, kDim); }
-
-  // Text in as many lines as it takes, broken at blanks. A word wider than the terminal stays
-  // whole: it is somebody's file or device name.
-  void Paragraph(std::string_view text, size_t indent = 0, const char* style = "") {
-    const std::string clean = Printable(text);
-    std::string line(indent, ' ');
-    bool has_word = false;
-    auto flush = [&] { Line(*style != '\0' ? Styled(line, style) : line); };
-    for (const std::string_view word : Split(clean, ' ')) {
-      if (has_word && DisplayWidth(line) + 1 + DisplayWidth(word) > static_cast<size_t>(width_)) {
-        flush();
-        line.assign(indent + 2, ' ');
-        has_word = false;
-      }
-      if (has_word) line += ' ';
-      line += word;
-      has_word = true;
-    }
-    flush();
-  }
-
-  static std::string Blanks(int count) {
-    return std::string(static_cast<size_t>(std::max(0, count)), ' ');
-  }
-  static std::string Padded(std::string_view text, int width) {
-    const int missing = width - static_cast<int>(DisplayWidth(text));
-    return std::string(text) + Blanks(missing);
-  }
-  static std::string RightAligned(std::string_view text, int width) {
-    const int missing = width - static_cast<int>(DisplayWidth(text));
-    return Blanks(missing) + std::string(text);
-  }
-
   static std::string DeviceCell(const std::string& device, int width) {
     return Padded(Ellipsize(Printable(device), static_cast<size_t>(width)), width);
   }
@@ -380,13 +328,13 @@ class TableWriter {
     for (size_t i = 1; i < parts.size(); ++i) {
       if (kDetailIndent + DisplayWidth(line) + DisplayWidth(parts[i]) + 2 >
           static_cast<size_t>(width_)) {
-        Paragraph(line + ";", kDetailIndent, kDim);
+        Paragraph(line + ";", kDetailIndent, kDimStyle);
         line = parts[i];
       } else {
         line += "; " + parts[i];
       }
     }
-    Paragraph(line, kDetailIndent, kDim);
+    Paragraph(line, kDetailIndent, kDimStyle);
   }
 
   void Import() {
@@ -416,28 +364,34 @@ class TableWriter {
       const std::string line =
           fmt::format("{} {}: {} (first at byte {})", what, FormatCount(finding.count),
                       finding.reason, finding.first_offset);
-      Paragraph(line, 2, kind == Finding::Kind::kDropped ? kWarning : kDim);
+      Paragraph(line, 2, kind == Finding::Kind::kDropped ? kWarningStyle : kDimStyle);
     }
   }
 
   void Notes() {
     for (const std::string& note : report_.notes) {
-      Paragraph("note: " + note, 0, kWarning);
+      Paragraph("note: " + note, 0, kWarningStyle);
     }
   }
 
   const AccountReport& report_;
   const ViewOptions& options_;
-  int width_;
   int bar_width_ = kBarWidth;
   int label_width_ = 0;
   bool has_deviation_ = false;
   double smallest_share_ = 0;
   std::array<const EnergyColumn*, kPhaseCount> phases_{};
-  std::string text_;
 };
 
 }  // namespace
+
+std::string WriteHead(const AccountReport& report, const ViewOptions& options) {
+  return TableWriter(report, options).Head();
+}
+
+std::string WriteBooks(const AccountReport& report, const ViewOptions& options) {
+  return TableWriter(report, options).Books();
+}
 
 std::string WriteSummary(const AccountReport& report, const ViewOptions& options) {
   return TableWriter(report, options).Summary();

@@ -14,6 +14,7 @@ std::string Write(const AccountReport& report, Format format, const ViewOptions&
       return WriteHtml(report, options);
     case Format::kSummary:
       return WriteSummary(report, options);
+    case Format::kSvg:
     case Format::kTable:
       break;
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "types/account_report.h"
+#include "types/analysis.h"
 
 namespace beryl::views {
 
@@ -14,6 +15,7 @@ enum class Format {
   kJson,
   kCsv,
   kHtml,
+  kSvg,
   kSummary,  // of a table, what is said about the result: clock, books, findings, notes
 };
 
@@ -25,5 +27,8 @@ struct ViewOptions {
 };
 
 std::string Write(const AccountReport& report, Format format, const ViewOptions& options);
+// Analyses go out with the books of the run they were made from.
+std::string Write(const AccountReport& report, const OperationRanking& ranking, Format format,
+                  const ViewOptions& options);
 
 }  // namespace beryl::views

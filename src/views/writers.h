@@ -1,7 +1,9 @@
 // The formats behind the front door.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/json_writer.h"
 #include "views/views.h"
@@ -10,6 +12,9 @@ namespace beryl::views {
 
 std::string WriteTable(const AccountReport& report, const ViewOptions& options);
 std::string WriteSummary(const AccountReport& report, const ViewOptions& options);
+// The summary's two halves, to stand around another table: what was read, and how it adds up.
+std::string WriteHead(const AccountReport& report, const ViewOptions& options);
+std::string WriteBooks(const AccountReport& report, const ViewOptions& options);
 std::string WriteCsv(const AccountReport& report, const ViewOptions& options);
 std::string WriteJson(const AccountReport& report, const ViewOptions& options);
 std::string WriteHtml(const AccountReport& report, const ViewOptions& options);
@@ -17,5 +22,13 @@ std::string WriteHtml(const AccountReport& report, const ViewOptions& options);
 // The "beryl.account/1" object, with the given tree in it.
 void WriteAccountObject(JsonWriter& json, const AccountReport& report, const TreeColumns& tree,
                         const ViewOptions& options);
+
+// What every JSON result says of the run it was made from.
+void WriteContext(JsonWriter& json, const AccountReport& report);
+void WriteClosure(JsonWriter& json, const AccountReport& report);
+
+// A field of a CSV line; an empty field is an unknown number.
+std::string CsvText(std::string_view text);
+std::string CsvNumber(const std::optional<double>& value);
 
 }  // namespace beryl::views

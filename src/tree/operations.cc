@@ -1,0 +1,300 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <span>
+#include <tuple>
+
+#include "tree/step_spread.h"
+#include "tree/tree.h"
+
+namespace beryl::tree {
+namespace {
+
+constexpr size_t kMostShapes = 8;
+
+enum class Devices { kApart, kSummed };
+
+// What a row took from one channel in one step.
+struct Part {
+  size_t row = 0;
+  uint32_t step = kNoStep;
+  uint32_t channel = 0;
+  double energy_j = 0;
+  double seconds = 0;
+};
+
+// Seconds at work by channel; how long that is in all.
+using Busy = std::map<uint32_t, double>;
+double TimeOf(const Busy& busy, const Footprint& footprint) {
+  if (busy.size() == 1) return busy.begin()->second;
+  // Several meters of the same devices saw the same runs. Of meters whose devices overlap, the one
+  // of more devices saw what the others did.
+  std::map<std::vector<uint16_t>, double> by_devices;
+  for (const auto& [channel, seconds] : busy) {
+    double& longest = by_devices[footprint.channels[channel].fed_devices];
+    longest = std::max(longest, seconds);
+  }
+  std::vector<std::pair<std::vector<uint16_t>, double>> groups(by_devices.begin(),
+                                                               by_devices.end());
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+  std::set<uint16_t> seen;
+  double time = 0;
+  for (const auto& [devices, seconds] : groups) {
+    const bool overlaps = std::any_of(devices.begin(), devices.end(),
+                                      [&](uint16_t device) { return seen.contains(device); });
+    if (overlaps) continue;
+    seen.insert(devices.begin(), devices.end());
+    time += seconds;
+  }
+  return time;
+}
+
+// Collects shares into rows.
+class TableMaker {
+ public:
+  TableMaker(const OpTrace& trace, const Footprint& footprint, Devices devices)
+      : trace_(trace),
+        footprint_(footprint),
+        devices_(devices),
+        step_count_(CountSteps(footprint)) {}
+
+  // `name_of` is called once a kind: its name, and how many layers are added up in it.
+  template <typename NameOf>
+  OperationTable Make(NameOf&& name_of) {
+    struct Named {
+      uint32_t name = 0;
+      uint32_t layers = 1;
+    };
+    std::vector<Named> named;
+    named.reserve(trace_.kinds.size());
+    for (uint32_t kind = 0; kind < trace_.kinds.size(); ++kind) {
+      auto [text, layers] = name_of(kind);
+      named.push_back({names_.Intern(text), layers});
+    }
+    row_of_kind_.assign(trace_.kinds.size(), kNoRow);
+    for (const EnergyShare& share : footprint_.shares) {
+      const size_t at = Row(share.kind, named[share.kind].name, share.channel,
+                            footprint_.channels[share.channel].channel, named[share.kind].layers);
+      OperationRow& row = rows_[at];
+      row.count += share.count;
+      unknown_[at] += share.unknown.seconds();
+      if (!share.IsKnown()) continue;
+      row.energy_j = row.energy_j.value_or(0) + share.energy.value;
+      if (footprint_.channels[share.channel].static_part) {
+        row.static_j = row.static_j.value_or(0) + share.static_part.value;
+      }
+      parts_.push_back({at, share.step, share.channel, share.energy.value, share.busy.seconds()});
+    }
+    for (const UnmeteredOps& ops : footprint_.unmetered) {
+      const size_t at = Row(ops.kind, named[ops.kind].name, kUnmetered + ops.device,
+                            trace_.devices[ops.device], named[ops.kind].layers);
+      rows_[at].seconds += ops.busy.seconds();
+      rows_[at].count += ops.count;
+    }
+    Finish();
+    return std::move(rows_);
+  }
+
+ private:
+  static constexpr uint32_t kUnmetered = 1U << 16;
+  static constexpr size_t kNoRow = static_cast<size_t>(-1);
+
+  size_t Row(uint32_t kind, uint32_t name, uint32_t channel, const std::string& device,
+             uint32_t layers) {
+    const OpKind& op = trace_.kinds[kind];
+    // Known energy and unknown do not add up: what has no meter stays a row of its own.
+    const uint32_t place_of_channel = devices_ == Devices::kApart ? channel
+                                      : channel >= kUnmetered     ? kUnmetered
+                                                                  : 0;
+    const auto [place, is_new] = row_of_.try_emplace(
+        std::tuple(name, place_of_channel, static_cast<int>(op.phase)), rows_.size());
+    if (is_new) {
+      OperationRow row;
+      row.name = names_.Text(name);
+      row.device = device;
+      row.type = trace_.strings.Text(op.type);
+      row.phase = op.phase;
+      row.layers = layers;
+      rows_.push_back(std::move(row));
+      unknown_.push_back(0);
+      row_devices_.push_back({channel});
+    }
+    OperationRow& row = rows_[place->second];
+    row.layers = std::max(row.layers, layers);
+    if (auto& known = row_devices_[place->second];
+        std::find(known.begin(), known.end(), channel) == known.end()) {
+      known.push_back(channel);
+      row.device += ", " + device;
+    }
+    if (row_of_kind_[kind] == kNoRow || channel < kUnmetered) row_of_kind_[kind] = place->second;
+    if (op.shapes != 0) {
+      const std::string_view text = trace_.strings.Text(op.shapes);
+      if (row.shapes.size() < kMostShapes &&
+          std::find(row.shapes.begin(), row.shapes.end(), text) == row.shapes.end()) {
+        row.shapes.emplace_back(text);
+      }
+    }
+    return place->second;
+  }
+
+  void Finish() {
+    std::stable_sort(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) {
+      return std::tie(a.row, a.step) < std::tie(b.row, b.step);
+    });
+    for (size_t i = 0, part = 0; i < rows_.size(); ++i) {
+      const size_t begin = part;
+      while (part < parts_.size() && parts_[part].row == i) ++part;
+      Measure(rows_[i], begin, part);
+      if (!rows_[i].energy_j) rows_[i].seconds += unknown_[i];
+    }
+    if (devices_ == Devices::kSummed) CountRuns();
+    std::stable_sort(rows_.begin(), rows_.end(), [](const OperationRow& a, const OperationRow& b) {
+      return a.energy_j.value_or(-1) > b.energy_j.value_or(-1);
+    });
+  }
+
+  // Time, power and what they and the energy are a step, from the row's parts.
+  void Measure(OperationRow& row, size_t begin, size_t end) {
+    if (!row.energy_j) return;
+    Busy busy;
+    std::vector<double> step_joules;
+    std::vector<double> step_watts;
+    for (size_t i = begin; i < end;) {
+      const uint32_t step = parts_[i].step;
+      double joules = 0;
+      Busy busy_in_step;
+      for (; i < end && parts_[i].step == step; ++i) {
+        joules += parts_[i].energy_j;
+        busy_in_step[parts_[i].channel] += parts_[i].seconds;
+        busy[parts_[i].channel] += parts_[i].seconds;
+      }
+      if (step == kNoStep) continue;
+      step_joules.push_back(joules);
+      const double seconds = TimeOf(busy_in_step, footprint_);
+      if (seconds > 0) step_watts.push_back(joules / seconds);
+    }
+    row.seconds = TimeOf(busy, footprint_);
+    if (row.seconds > 0) row.power_w = *row.energy_j / row.seconds;
+    if (step_count_ < 2) return;
+    const Spread spread = SpreadOf(step_joules, step_count_);
+    row.mean_step_j = spread.Mean(step_count_);
+    row.deviation_step_j = spread.Deviation(step_count_);
+    if (step_watts.size() < 2) return;
+    row.deviation_step_w = SpreadOf(step_watts, step_watts.size()).Deviation(step_watts.size());
+  }
+
+  // A run that several channels feed is still one run.
+  void CountRuns() {
+    std::vector<uint64_t> runs(trace_.kinds.size(), 0);
+    trace_.ForEachSpan([&](std::span<const Op> some) {
+      for (const Op& op : some) ++runs[op.kind];
+    });
+    for (OperationRow& row : rows_) row.count = 0;
+    for (size_t kind = 0; kind < runs.size(); ++kind) {
+      if (row_of_kind_[kind] != kNoRow) rows_[row_of_kind_[kind]].count += runs[kind];
+    }
+  }
+
+  const OpTrace& trace_;
+  const Footprint& footprint_;
+  Devices devices_;
+  size_t step_count_;
+  StringTable names_;
+  std::map<std::tuple<uint32_t, uint32_t, int>, size_t> row_of_;
+  OperationTable rows_;
+  std::vector<Part> parts_;
+  std::vector<double> unknown_;  // by row: seconds at work where power was not known
+  std::vector<std::vector<uint32_t>> row_devices_;
+  std::vector<size_t> row_of_kind_;
+};
+
+auto QualifiedNames(const OpTrace& trace) {
+  return [&trace](uint32_t kind) {
+    return std::pair(trace.QualifiedName(trace.kinds[kind]), uint32_t{1});
+  };
+}
+
+auto FoldedNames(const OpTrace& trace, const TraceTree& folded) {
+  return [&trace, &folded](uint32_t kind) {
+    std::vector<NodeId> scopes;
+    uint32_t layers = 1;
+    for (NodeId node = folded.node_of_kind[kind]; node != 0;) {
+      layers *= folded.tree.nodes[node].folded;
+      node = folded.tree.nodes[node].parent;
+      if (folded.in_names[node]) scopes.push_back(node);
+    }
+    std::string name;
+    for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope) {
+      name += folded.tree.nodes[*scope].name;
+      name += '/';
+    }
+    name += trace.strings.Text(trace.kinds[kind].op);
+    return std::pair(std::move(name), layers);
+  };
+}
+
+}  // namespace
+
+OperationTable Operations(const OpTrace& trace, const Footprint& footprint) {
+  return TableMaker(trace, footprint, Devices::kApart).Make(QualifiedNames(trace));
+}
+
+OperationTable Summarize(const OpTrace& trace, const Footprint& footprint,
+                         const TraceTree& folded) {
+  return TableMaker(trace, footprint, Devices::kApart).Make(FoldedNames(trace, folded));
+}
+
+OperationRanking Rank(const OpTrace& trace, const Footprint& footprint, const TraceTree& folded,
+                      const RankingOptions& options) {
+  OperationRanking ranking;
+  ranking.kind = options.kind;
+  ranking.phase = options.phase;
+  ranking.min_share = options.min_share;
+  const bool by_power = options.kind == OperationRanking::Kind::kStpf;
+  auto make = [&](Devices devices) {
+    TableMaker maker(trace, footprint, devices);
+    OperationTable rows = options.kind == OperationRanking::Kind::kTef
+                              ? maker.Make(QualifiedNames(trace))
+                              : maker.Make(FoldedNames(trace, folded));
+    std::erase_if(rows, [&](const OperationRow& row) {
+      return options.phase && row.phase != *options.phase;
+    });
+    return rows;
+  };
+  ranking.rows = make(Devices::kSummed);
+  for (const OperationRow& row : ranking.rows) {
+    if (row.energy_j) ranking.total_j = ranking.total_j.value_or(0) + *row.energy_j;
+  }
+  std::erase_if(ranking.rows, [&](const OperationRow& row) {
+    if (by_power && !row.power_w) return true;
+    return options.min_share > 0 &&
+           row.energy_j.value_or(0) < options.min_share * ranking.total_j.value_or(0);
+  });
+  if (by_power) {
+    // To the microwatt: names that ran at the same power are ranked by energy, not by dust.
+    auto watts = [](const OperationRow& row) { return std::round(*row.power_w * 1e6); };
+    std::stable_sort(
+        ranking.rows.begin(), ranking.rows.end(),
+        [&](const OperationRow& a, const OperationRow& b) { return watts(a) > watts(b); });
+  }
+
+  // Rows of a device go where the name is.
+  using Key = std::pair<std::string_view, Phase>;
+  std::map<Key, size_t> place;
+  for (size_t i = 0; i < ranking.rows.size(); ++i) {
+    place.emplace(Key(ranking.rows[i].name, ranking.rows[i].phase), i);
+  }
+  ranking.by_device = make(Devices::kApart);
+  std::erase_if(ranking.by_device, [&](const OperationRow& row) {
+    return (by_power && !row.power_w) || !place.contains(Key(row.name, row.phase));
+  });
+  std::stable_sort(ranking.by_device.begin(), ranking.by_device.end(),
+                   [&](const OperationRow& a, const OperationRow& b) {
+                     return place.at(Key(a.name, a.phase)) < place.at(Key(b.name, b.phase));
+                   });
+  return ranking;
+}
+
+}  // namespace beryl::tree
