@@ -84,6 +84,7 @@ int Run(int argc, char** argv) {
   AddAccountCommand(app, exit_code);
   AddImportCommand(app, exit_code);
   AddFootprintCommands(app, exit_code);
+  AddEddCommand(app, exit_code);
   AddDemoCommand(app, exit_code);
   AddCompletionCommand(app, exit_code);
   try {

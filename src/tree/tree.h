@@ -2,6 +2,9 @@
 // and the folding of repeated layers into one.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "types/analysis.h"
@@ -49,5 +52,27 @@ struct RankingOptions {
 };
 OperationRanking Rank(const OpTrace& trace, const Footprint& footprint, const TraceTree& folded,
                       const RankingOptions& options);
+
+// The parts of one node as a figure: its children, and what it did itself. `columns` are those of
+// `built`. With a phase, parts that have none of its energy are left out. Of too many parts the
+// small ones share a box.
+struct DiagramOptions {
+  std::optional<Phase> phase = {};
+  size_t most_boxes = 40;
+};
+EnergyDiagram MakeDiagram(const OpTrace& trace, const TraceTree& built,
+                          const std::vector<EnergyColumn>& columns, NodeId node,
+                          const DiagramOptions& options);
+// That, and on into the part with parts that took most, up to `levels` figures. A node whose only
+// part has parts itself is passed through.
+std::vector<EnergyDiagram> MakeDiagrams(const OpTrace& trace, const TraceTree& built,
+                                        const std::vector<EnergyColumn>& columns, NodeId node,
+                                        int levels, const DiagramOptions& options);
+
+// The nodes that `pattern` names: a whole path, else the ends of paths, else a path with * for
+// anything but "/", ** for anything and ? for a character. Empty: none.
+std::vector<NodeId> FindNodes(const ModelTree& tree, std::string_view pattern);
+// Paths that were perhaps meant, the nearest first.
+std::vector<std::string> NearPaths(const ModelTree& tree, std::string_view pattern, size_t most);
 
 }  // namespace beryl::tree

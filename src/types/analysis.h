@@ -41,6 +41,10 @@ struct DiagramBox {
   std::optional<double> energy_j;
   std::optional<double> share;  // of all boxes of this diagram, 0 to 1
   std::optional<double> deviation_j;
+  uint32_t gathered = 0;  // small parts that share this box because there are too many; 0: none
+  // Kinds of operations outside of the node that feed this box, and that it feeds.
+  uint64_t from_outside = 0;
+  uint64_t to_outside = 0;
 };
 
 // Dataflow between two boxes of a diagram; `count` kinds of operations on one side feed the other.

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "types/account_report.h"
 #include "types/analysis.h"
@@ -30,5 +31,7 @@ std::string Write(const AccountReport& report, Format format, const ViewOptions&
 // Analyses go out with the books of the run they were made from.
 std::string Write(const AccountReport& report, const OperationRanking& ranking, Format format,
                   const ViewOptions& options);
+std::string Write(const AccountReport& report, const std::vector<EnergyDiagram>& diagrams,
+                  Format format, const ViewOptions& options);
 
 }  // namespace beryl::views

@@ -1,0 +1,116 @@
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/analysis_command.h"
+#include "cli/cli.h"
+
+namespace beryl::cli {
+namespace {
+
+constexpr const char* kDescription =
+    "Energy distribution diagrams: how the energy of a node is shared among its parts";
+
+constexpr const char* kFooter = R"(WHAT COMES OUT
+  A figure for each level: the parts of the whole program, then those of its largest part, and so on.
+  In a figure, a box is a part. Its share is of all boxes of the same figure, and so is its colour. A
+  rounded box has parts of its own, a sharp one is an operation; (itself) is what the node did beside its
+  parts. Arrows are dataflow, as far as the trace tells it. Like layers are one box, layer_* x24, unless
+  --no-fold is given. Of more than 40 parts the smallest share a box.
+
+  --node takes a path (bert/encoder), its end (encoder), or a pattern: * for anything but /, ** for
+  anything. Where a pattern meets several nodes there is a figure for each.
+
+EXAMPLES
+  beryl edd --ops trace.json.gz --power power.csv
+  beryl edd run.beryl --phase forward --format svg -o edd.svg
+  beryl edd run.beryl --node encoder --no-fold --depth 1 --format svg -o encoder.svg
+  beryl edd run.beryl --node 'bert/encoder/layer_0/**/dense' --format json)";
+
+constexpr size_t kMostFigures = 12;
+
+struct EddArguments {
+  RunArguments run;
+  OutputArguments output;
+  std::string node;
+  std::string phase;
+  int depth = 3;
+  bool no_fold = false;
+};
+
+Error NoSuchNode(const std::string& pattern, const ModelTree& tree) {
+  const auto near = tree::NearPaths(tree, pattern, 5);
+  return MisuseError(
+      fmt::format("--node '{}': no such node{}", pattern,
+                  near.empty() ? "; beryl edd without --node shows the top ones"
+                               : fmt::format("; near it are:\n  {}", fmt::join(near, "\n  "))));
+}
+
+Result<std::vector<EnergyDiagram>> DiagramsOf(const EddArguments& arguments,
+                                              const AccountedRun& run,
+                                              const AccountReport& report) {
+  const bool whole = arguments.node.empty();
+  bool fold = !arguments.no_fold;
+  std::vector<NodeId> nodes = {0};
+  if (!whole) {
+    nodes = tree::FindNodes(fold ? run.folded.tree : run.built.tree, arguments.node);
+    // One layer of several that are folded is still there to be asked for.
+    if (nodes.empty() && fold) {
+      fold = false;
+      nodes = tree::FindNodes(run.built.tree, arguments.node);
+    }
+    if (nodes.empty()) return NoSuchNode(arguments.node, run.built.tree);
+    if (nodes.size() > kMostFigures) {
+      return MisuseError(fmt::format(
+          "--node '{}' meets {} nodes, the first are {} and {}; more than {} figures "
+          "are not readable, name fewer",
+          arguments.node, nodes.size(), NodePath(fold ? run.folded.tree : run.built.tree, nodes[0]),
+          NodePath(fold ? run.folded.tree : run.built.tree, nodes[1]), kMostFigures));
+    }
+  }
+  const tree::TraceTree& built = fold ? run.folded : run.built;
+  const auto& columns = fold ? report.folded.columns : report.tree.columns;
+  tree::DiagramOptions options;
+  options.phase = PhaseOf(arguments.phase);
+  if (nodes.size() == 1) {
+    return tree::MakeDiagrams(run.input.ops, built, columns, nodes[0], arguments.depth, options);
+  }
+  std::vector<EnergyDiagram> diagrams;
+  for (const NodeId node : nodes) {
+    diagrams.push_back(tree::MakeDiagram(run.input.ops, built, columns, node, options));
+  }
+  return diagrams;
+}
+
+}  // namespace
+
+void AddEddCommand(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<EddArguments>();
+  CLI::App* command = app.add_subcommand("edd", kDescription);
+  command->footer(kFooter);
+  AddInputOptions(*command, arguments->run);
+  AddAccountOptions(*command, arguments->run);
+  command->add_option("--node", arguments->node, "Whose parts; default: the whole program's")
+      ->type_name("PATH");
+  command->add_option("--depth", arguments->depth, "Levels, each a figure")
+      ->type_name("N")
+      ->check(CLI::Range(1, 12))
+      ->capture_default_str();
+  AddPhaseOption(*command, arguments->phase);
+  command->add_flag("--no-fold", arguments->no_fold, "Show like layers one by one");
+  AddOutputOptions(*command, arguments->output, {"table", "json", "csv", "svg"});
+  command->callback([arguments, &exit_code] {
+    exit_code = RunAnalysis(
+        arguments->run, arguments->output,
+        [&](const AccountedRun& run, const AccountReport& report, const views::ViewOptions& view) {
+          auto diagrams = DiagramsOf(*arguments, run, report);
+          if (!diagrams) return Result<std::string>(diagrams.error());
+          return Result<std::string>(
+              views::Write(report, *diagrams, FormatOf(arguments->output.format), view));
+        });
+  });
+}
+
+}  // namespace beryl::cli

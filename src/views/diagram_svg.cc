@@ -1,0 +1,186 @@
+// Energy distribution diagrams: boxes with their share, rounded where there is more inside, arrows
+// for dataflow; a figure a level, side by side.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "views/diagram.h"
+#include "views/diagram_layout.h"
+#include "views/svg_parts.h"
+
+namespace beryl::views {
+namespace {
+
+constexpr double kMargin = 28;
+constexpr double kBetween = 56;  // figures
+constexpr double kNarrowestFigure = 240;
+constexpr double kName = 12;
+
+std::string Tooltip(const DiagramBox& box) {
+  std::string text = box.path.empty() ? box.name : box.path;
+  if (!box.type.empty()) text += "\n" + box.type;
+  text += "\n" + (box.energy_j ? FormatJoules(*box.energy_j) : "energy not known");
+  if (box.share) text += ", " + FormatPercent(*box.share);
+  if (box.deviation_j) text += fmt::format(", ±{} a step", FormatJoules(*box.deviation_j));
+  if (box.folded > 1) text += fmt::format("\n{} like parts: {}", box.folded, box.folded_range);
+  return text;
+}
+
+class DiagramPicture {
+ public:
+  DiagramPicture(const AccountReport& report, const std::vector<EnergyDiagram>& diagrams)
+      : report_(report), diagrams_(diagrams), canvas_(Title(), DescribeDiagrams(diagrams)) {}
+
+  std::string Draw() {
+    double width = 2 * kMargin - kBetween;
+    std::vector<DiagramLayout> layouts;
+    for (const EnergyDiagram& diagram : diagrams_) {
+      layouts.push_back(LayOut(diagram));
+      layouts.back().width = std::max(layouts.back().width, kNarrowestFigure);
+      width += layouts.back().width + kBetween;
+    }
+    width = std::max(width, 640.0);
+    const double top = DrawHeading(canvas_, kMargin, width - 2 * kMargin, Title(), Subtitle(),
+                                   report_.context.label) +
+                       12;
+    double x = kMargin;
+    double bottom = top;
+    for (size_t i = 0; i < layouts.size(); ++i) {
+      bottom = std::max(bottom, Figure(diagrams_[i], layouts[i], x, top));
+      x += layouts[i].width + kBetween;
+      if (i + 1 < layouts.size()) {
+        separators_.push_back(x - kBetween / 2);
+      }
+    }
+    for (const double at : separators_) {
+      canvas_.Line({at, top - 8}, {at, bottom}, {.stroke = kGrid});
+    }
+    bottom = DrawFooter(canvas_, kMargin, bottom + 30, width - 2 * kMargin, SourceLines(report_));
+    return canvas_.Take(width, bottom + 6);
+  }
+
+ private:
+  std::string Title() const {
+    const auto phase = diagrams_.empty() ? std::nullopt : diagrams_.front().phase;
+    return fmt::format("Energy distribution{}: {}",
+                       phase ? fmt::format(", {} pass", PhaseName(*phase)) : "",
+                       RunName(report_.context));
+  }
+
+  std::string Subtitle() const {
+    std::string text =
+        "share of all boxes of the same figure; rounded boxes have parts, sharp ones are "
+        "operations";
+    const bool flows =
+        std::any_of(diagrams_.begin(), diagrams_.end(),
+                    [](const EnergyDiagram& diagram) { return !diagram.arrows.empty(); });
+    if (flows) {
+      text += "; arrows are dataflow";
+    } else if (diagrams_.empty() || !diagrams_.front().has_dataflow) {
+      text += "; no dataflow in this trace: boxes in order of first run";
+    } else {
+      text += "; no dataflow between these boxes: they stand in order of first run";
+    }
+    return text;
+  }
+
+  double Figure(const EnergyDiagram& diagram, const DiagramLayout& layout, double x, double top) {
+    const std::string path = diagram.path.empty() ? "the whole program" : diagram.path;
+    canvas_.Text(x, top + 6, EllipsizePathToWidth(path, layout.width - 4, 13),
+                 {.size = 13, .bold = true});
+    canvas_.Text(x, top + 23,
+                 diagram.energy_j ? FormatJoules(*diagram.energy_j) : "energy not known",
+                 {.size = 11.5, .color = kDim});
+    double highest = 0;
+    for (const DiagramBox& box : diagram.boxes) highest = std::max(highest, box.share.value_or(0));
+    DrawShareLegend(canvas_, x, top + 34, "0%", FormatPercent(highest));
+    const double y = top + 66;
+    if (diagram.boxes.empty()) {
+      canvas_.Text(x, y + 10, "nothing inside", {.color = kDim});
+      return y + 20;
+    }
+    double used = 0;
+    for (const Point& corner : layout.corners) used = std::max(used, corner.x + kBoxWidth);
+    const double left = x + std::max(0.0, (layout.width - used) / 2);
+    for (const PlacedArrow& arrow : layout.arrows) Arrow(diagram, arrow, left, y);
+    for (size_t i = 0; i < diagram.boxes.size(); ++i) {
+      Box(diagram.boxes[i], {left + layout.corners[i].x, y + layout.corners[i].y}, highest,
+          HasArrow(diagram, i));
+    }
+    return y + layout.height + 14;
+  }
+
+  // Whether an arrow ends or starts at a box.
+  static std::pair<bool, bool> HasArrow(const EnergyDiagram& diagram, size_t box) {
+    std::pair<bool, bool> has = {false, false};
+    for (const DiagramArrow& arrow : diagram.arrows) {
+      has.first = has.first || arrow.to == box;
+      has.second = has.second || arrow.from == box;
+    }
+    return has;
+  }
+
+  void Arrow(const EnergyDiagram& diagram, const PlacedArrow& arrow, double x, double y) {
+    std::vector<Point> points = arrow.points;
+    for (Point& point : points) point = {point.x + x, point.y + y};
+    const DiagramArrow& flow = diagram.arrows[arrow.arrow];
+    ShapeStyle style{.stroke = kDim, .stroke_width = arrow.implied ? 1 : 1.4};
+    style.opacity = arrow.implied ? 0.35 : 0.9;
+    if (arrow.back) style.dashes = "4 3";
+    style.tooltip = fmt::format("{} to {}: {} flow(s)", diagram.boxes[flow.from].name,
+                                diagram.boxes[flow.to].name, flow.count);
+    canvas_.Arrow(points, style);
+  }
+
+  void Box(const DiagramBox& box, Point corner, double highest, std::pair<bool, bool> has_arrow) {
+    const Color fill = box.share ? ShareColor(highest > 0 ? *box.share / highest : 0) : kPage;
+    const Color ink = box.share ? TextColorOn(fill) : kDim;
+    const double radius = box.composite || box.gathered > 0 ? 11 : 0;
+    canvas_.BeginGroup(Tooltip(box));
+    // What comes from and goes to the outside, where no arrow inside says where it comes from.
+    if (box.from_outside > 0 && !has_arrow.first) {
+      const double x = corner.x + kBoxWidth / 2;
+      canvas_.Arrow({{x, corner.y - 15}, {x, corner.y - 10}, {x, corner.y - 5}, {x, corner.y}},
+                    {.stroke = kOther, .stroke_width = 1.4});
+    }
+    if (box.to_outside > 0 && !has_arrow.second) {
+      const double x = corner.x + kBoxWidth / 2;
+      const double y = corner.y + kBoxHeight;
+      canvas_.Arrow({{x, y}, {x, y + 5}, {x, y + 10}, {x, y + 15}},
+                    {.stroke = kOther, .stroke_width = 1.4});
+    }
+    if (box.folded > 1) {
+      for (const double back : {6.0, 3.0}) {
+        canvas_.Rectangle(corner.x + back, corner.y - back, kBoxWidth, kBoxHeight,
+                          {.fill = fill, .stroke = kDim, .radius = radius});
+      }
+    }
+    canvas_.Rectangle(
+        corner.x, corner.y, kBoxWidth, kBoxHeight,
+        {.fill = fill, .stroke = kDim, .radius = radius, .dashes = box.share ? "" : "3 3"});
+    const std::string times = box.folded > 1 ? fmt::format(" ×{}", box.folded) : "";
+    const double room = kBoxWidth - 14 - TextWidth(times, kName);
+    canvas_.Text(corner.x + kBoxWidth / 2, corner.y + 17,
+                 EllipsizeToWidth(box.name, room, kName) + times,
+                 {.size = kName, .color = ink, .anchor = Anchor::kMiddle});
+    canvas_.Text(corner.x + kBoxWidth / 2, corner.y + 33,
+                 box.share ? fmt::format("{:.2f}%", *box.share * 100) : "not known",
+                 {.size = 11, .color = ink, .anchor = Anchor::kMiddle});
+    canvas_.EndGroup();
+  }
+
+  const AccountReport& report_;
+  const std::vector<EnergyDiagram>& diagrams_;
+  SvgCanvas canvas_;
+  std::vector<double> separators_;
+};
+
+}  // namespace
+
+std::string DrawDiagrams(const AccountReport& report, const std::vector<EnergyDiagram>& diagrams) {
+  return DiagramPicture(report, diagrams).Draw();
+}
+
+}  // namespace beryl::views
