@@ -85,6 +85,8 @@ int Run(int argc, char** argv) {
   AddImportCommand(app, exit_code);
   AddFootprintCommands(app, exit_code);
   AddEddCommand(app, exit_code);
+  AddTimelineCommand(app, exit_code);
+  AddExportCommand(app, exit_code);
   AddDemoCommand(app, exit_code);
   AddCompletionCommand(app, exit_code);
   try {

@@ -12,6 +12,7 @@
 #include "types/footprint.h"
 #include "types/model_tree.h"
 #include "types/op_trace.h"
+#include "types/timeline.h"
 
 namespace beryl::tree {
 
@@ -74,5 +75,20 @@ std::vector<EnergyDiagram> MakeDiagrams(const OpTrace& trace, const TraceTree& b
 std::vector<NodeId> FindNodes(const ModelTree& tree, std::string_view pattern);
 // Paths that were perhaps meant, the nearest first.
 std::vector<std::string> NearPaths(const ModelTree& tree, std::string_view pattern, size_t most);
+
+// Groups the kinds of a trace by the layer they belong to: the children of `node`, or all nodes of
+// a level (1: below the root), or, with neither, the outermost like layers, and where there are
+// none, the parts of the first node that has several parts with parts. At most kMostLayers of them,
+// those that took most. `columns` are those of `built`.
+inline constexpr size_t kMostLayers = 32;
+struct LayerChoice {
+  std::optional<NodeId> node = {};  // of `built`
+  std::optional<int> level = {};
+};
+LayerGroups GroupByLayer(const TraceTree& built, const TraceTree& folded,
+                         const std::vector<EnergyColumn>& columns, const LayerChoice& choice);
+
+// Seconds at work of each node itself, once where several meters read the same device.
+std::vector<double> SelfSeconds(const Footprint& footprint, const TraceTree& built);
 
 }  // namespace beryl::tree
