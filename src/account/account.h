@@ -71,4 +71,14 @@ uint64_t SparsestPeriod(const PowerTrace& power);
 Timeline MakeTimeline(const PowerTrace& power, const OpTrace& ops, const AccountOptions& options,
                       Nanos clock_offset, size_t slices);
 
+// The same with more to choose. `footprint` is the run's: its clock, and what each channel feeds.
+struct TimelineOptions {
+  size_t slices = 600;
+  std::optional<size_t> step;  // only this one of OpTrace::steps, which has to be there
+  bool mean = false;           // over the steps, at the same time since the start of each
+  LayerGroups layers;
+};
+Timeline MakeTimeline(const PowerTrace& power, const OpTrace& ops, const AccountOptions& options,
+                      const Footprint& footprint, const TimelineOptions& wanted);
+
 }  // namespace beryl::account

@@ -2,6 +2,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <span>
+#include <unordered_map>
 
 #include "account/account.h"
 #include "account/clock.h"
@@ -10,99 +12,294 @@
 namespace beryl::account {
 namespace {
 
-// Adds each operation's time to the slices it runs in.
-void AddActivity(const OpTrace& ops, Nanos offset, Timeline& timeline, size_t slices) {
-  for (auto& phase : timeline.activity) phase.assign(slices, 0);
-  const double slice_ns =
-      static_cast<double>(timeline.duration.value) / static_cast<double>(slices);
-  auto position = [&](Nanos time) {
-    return static_cast<double>((time + offset - timeline.start).value) / slice_ns;
-  };
-  auto add = [&](const Op& op) {
-    auto& phase = timeline.activity[static_cast<size_t>(ops.kinds[op.kind].phase)];
-    const double from = std::clamp(position(op.start), 0.0, static_cast<double>(slices));
-    const double to = std::clamp(position(op.end), 0.0, static_cast<double>(slices));
-    for (auto slice = static_cast<size_t>(from); slice < slices && static_cast<double>(slice) < to;
-         ++slice) {
-      phase[slice] +=
-          std::min(to, static_cast<double>(slice + 1)) - std::max(from, static_cast<double>(slice));
+// A stretch of time on the power trace's clock that is laid onto the timeline, from its start.
+struct Window {
+  Nanos start;
+  Nanos end;
+};
+
+// Calls visit(op, from, to) for each stretch of time in which an operation is the innermost of its
+// lane, or has none.
+template <typename Visit>
+class SelfTimes {
+ public:
+  explicit SelfTimes(Visit& visit) : visit_(visit) {}
+
+  // In order of their start, callers before what they call.
+  void Add(const Op& op) {
+    if (op.lane == kNoLane) {
+      visit_(op, op.start, op.end);
+      return;
     }
-  };
-  ops.ForEachSpan([&](std::span<const Op> some) { std::for_each(some.begin(), some.end(), add); });
-  for (size_t slice = 0; slice < slices; ++slice) {
-    double sum = 0;
-    for (const auto& phase : timeline.activity) sum += phase[slice];
-    if (sum <= 0) continue;
-    for (auto& phase : timeline.activity) phase[slice] /= sum;
+    std::vector<Open>& stack = lanes_[op.lane];
+    while (!stack.empty() && stack.back().op.end <= op.start) Close(stack);
+    if (!stack.empty()) {
+      Emit(stack.back(), op.start);
+      stack.back().from = op.start;
+    }
+    stack.push_back({op, op.start});
   }
+
+  void Finish() {
+    for (auto& [lane, stack] : lanes_) {
+      while (!stack.empty()) Close(stack);
+    }
+  }
+
+ private:
+  struct Open {
+    Op op;
+    Nanos from;  // up to here its time is accounted for
+  };
+
+  void Emit(const Open& open, Nanos until) {
+    const Nanos to = std::min(until, open.op.end);
+    if (open.from < to) visit_(open.op, open.from, to);
+  }
+  void Close(std::vector<Open>& stack) {
+    Emit(stack.back(), stack.back().op.end);
+    const Nanos end = stack.back().op.end;
+    stack.pop_back();
+    if (!stack.empty()) stack.back().from = std::max(stack.back().from, end);
+  }
+
+  Visit& visit_;
+  std::unordered_map<uint32_t, std::vector<Open>> lanes_;
+};
+
+template <typename Visit>
+void ForEachSelfTime(const OpTrace& ops, Visit&& visit) {
+  SelfTimes<Visit> times(visit);
+  auto earlier = [](const Op& a, const Op& b) { return a.start < b.start; };
+  ops.ForEachSpan([&](std::span<const Op> some) {
+    if (std::is_sorted(some.begin(), some.end(), earlier)) {
+      for (const Op& op : some) times.Add(op);
+      return;
+    }
+    std::vector<Op> sorted(some.begin(), some.end());
+    std::stable_sort(sorted.begin(), sorted.end(), earlier);
+    for (const Op& op : sorted) times.Add(op);
+  });
+  times.Finish();
 }
 
-Timeline::Channel Slice(const PowerChannel& channel, Policy policy, const Timeline& timeline,
-                        size_t slices) {
-  const PowerCurve curve = MakeCurve(channel, policy);
-  Timeline::Channel result;
-  result.name = channel.name;
-  CurveCursor cursor(curve, timeline.start);
-  size_t piece = 0;
-  // Whole nanoseconds that end exactly with the timeline, without a product that could overflow.
-  auto boundary = [&](size_t slice) {
-    const auto [whole, rest] = std::div(timeline.duration.value, static_cast<int64_t>(slices));
-    const auto at = static_cast<int64_t>(slice);
-    return Nanos{timeline.start.value + whole * at + rest * at / static_cast<int64_t>(slices)};
-  };
-  for (size_t slice = 0; slice < slices; ++slice) {
-    const Nanos from = boundary(slice);
-    const Nanos to = boundary(slice + 1);
-    const auto part = cursor.Advance(to);
-    constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-    result.mean_w.push_back(
-        part.known_ns > 0 ? part.energy_j / (static_cast<double>(part.known_ns) * 1e-9) : kUnknown);
-    double low = kUnknown;
-    double high = kUnknown;
-    while (piece < curve.start_w.size() && curve.times[piece + 1] <= from) ++piece;
-    for (size_t i = piece; i < curve.start_w.size() && curve.times[i] < to; ++i) {
-      if (std::isnan(curve.start_w[i])) continue;
-      const auto length = static_cast<double>((curve.times[i + 1] - curve.times[i]).value);
-      for (const Nanos time : {std::max(from, curve.times[i]), std::min(to, curve.times[i + 1])}) {
-        const double along = static_cast<double>((time - curve.times[i]).value) / length;
-        const double power = curve.start_w[i] + (curve.end_w[i] - curve.start_w[i]) * along;
-        low = std::fmin(low, power);
-        high = std::fmax(high, power);
+// Draws one timeline over one or several windows.
+class Drawer {
+ public:
+  Drawer(const PowerTrace& power, const OpTrace& ops, const AccountOptions& options,
+         Nanos clock_offset, size_t slices)
+      : power_(power), ops_(ops), options_(options), offset_(clock_offset), slices_(slices) {}
+
+  // `windows` are in order, do not overlap and are at most as long as the timeline.
+  void Draw(const std::vector<Window>& windows, Timeline& timeline) const {
+    for (const PowerChannel& channel : power_.channels) {
+      timeline.channels.push_back(Power(channel, windows, timeline));
+    }
+    for (RunStep step : ops_.steps) {
+      step.start = step.start + offset_;
+      step.end = step.end + offset_;
+      timeline.steps.push_back(std::move(step));
+    }
+    for (auto& phase : timeline.activity) phase.assign(slices_, 0);
+    ForEachSelfTime(ops_, [&](const Op& op, Nanos from, Nanos to) {
+      auto& phase = timeline.activity[static_cast<size_t>(ops_.kinds[op.kind].phase)];
+      Spread(windows, timeline, from + offset_, to + offset_,
+             [&](size_t slice, double part) { phase[slice] += part; });
+    });
+    for (size_t slice = 0; slice < slices_; ++slice) {
+      double sum = 0;
+      for (const auto& phase : timeline.activity) sum += phase[slice];
+      if (sum <= 0) continue;
+      for (auto& phase : timeline.activity) phase[slice] /= sum;
+    }
+  }
+
+  void DrawLayers(const std::vector<Window>& windows, const Footprint& footprint,
+                  const LayerGroups& layers, Timeline& timeline) const {
+    timeline.layers_of = layers.of;
+    timeline.layers = layers.names;
+    std::vector<std::vector<Timeline::Channel*>> fed_by(ops_.devices.size());
+    for (size_t i = 0; i < timeline.channels.size(); ++i) {
+      Timeline::Channel& channel = timeline.channels[i];
+      channel.layers.assign(layers.names.size(), std::vector<double>(slices_, 0));
+      channel.other.assign(slices_, 0);
+      const auto& fed = footprint.channels[i].fed_devices;
+      for (size_t device = 0; device < fed_by.size(); ++device) {
+        // The plug feeds nothing and still rises with whatever runs.
+        if (fed.empty() || std::find(fed.begin(), fed.end(), device) != fed.end()) {
+          fed_by[device].push_back(&channel);
+        }
       }
     }
-    result.min_w.push_back(low);
-    result.max_w.push_back(high);
+    ForEachSelfTime(ops_, [&](const Op& op, Nanos from, Nanos to) {
+      const uint32_t layer = layers.layer_of_kind[op.kind];
+      for (Timeline::Channel* channel : fed_by[op.device]) {
+        auto& sums = layer == kNoLayer ? channel->other : channel->layers[layer];
+        Spread(windows, timeline, from + offset_, to + offset_,
+               [&](size_t slice, double part) { sums[slice] += part; });
+      }
+    });
+    for (Timeline::Channel& channel : timeline.channels) {
+      for (size_t slice = 0; slice < slices_; ++slice) {
+        double sum = channel.other[slice];
+        for (const auto& layer : channel.layers) sum += layer[slice];
+        if (sum <= 0) continue;
+        channel.other[slice] /= sum;
+        for (auto& layer : channel.layers) layer[slice] /= sum;
+      }
+    }
   }
-  return result;
+
+ private:
+  // Whole nanoseconds since a window's start, without a product that could overflow.
+  Nanos Boundary(const Timeline& timeline, size_t slice) const {
+    const auto count = static_cast<int64_t>(slices_);
+    const auto [whole, rest] = std::div(timeline.duration.value, count);
+    const auto at = static_cast<int64_t>(slice);
+    return Nanos{whole * at + rest * at / count};
+  }
+
+  // Calls add(slice, part of it) for what [from, to) covers.
+  template <typename Add>
+  void Spread(const std::vector<Window>& windows, const Timeline& timeline, Nanos from, Nanos to,
+              Add&& add) const {
+    const double slice_ns =
+        static_cast<double>(timeline.duration.value) / static_cast<double>(slices_);
+    auto window = std::upper_bound(windows.begin(), windows.end(), from,
+                                   [](Nanos time, const Window& w) { return time < w.end; });
+    for (; window != windows.end() && window->start < to; ++window) {
+      auto position = [&](Nanos time) {
+        const Nanos inside = std::clamp(time, window->start, window->end);
+        return static_cast<double>((inside - window->start).value) / slice_ns;
+      };
+      const double first = position(from);
+      const double last = position(to);
+      for (auto slice = static_cast<size_t>(first);
+           slice < slices_ && static_cast<double>(slice) < last; ++slice) {
+        add(slice, std::min(last, static_cast<double>(slice + 1)) -
+                       std::max(first, static_cast<double>(slice)));
+      }
+    }
+  }
+
+  Timeline::Channel Power(const PowerChannel& channel, const std::vector<Window>& windows,
+                          const Timeline& timeline) const {
+    constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+    const PowerCurve curve = MakeCurve(channel, options_.policy);
+    Timeline::Channel result;
+    result.name = channel.name;
+    result.min_w.assign(slices_, kUnknown);
+    result.max_w.assign(slices_, kUnknown);
+    std::vector<double> joules(slices_, 0);
+    std::vector<double> known_ns(slices_, 0);
+    for (const Window& window : windows) {
+      CurveCursor cursor(curve, window.start);
+      size_t piece = static_cast<size_t>(
+          std::upper_bound(curve.times.begin(), curve.times.end(), window.start) -
+          curve.times.begin());
+      piece = piece > 0 ? piece - 1 : 0;
+      for (size_t slice = 0; slice < slices_; ++slice) {
+        const Nanos from = window.start + Boundary(timeline, slice);
+        if (from >= window.end) break;
+        const Nanos to = std::min(window.end, window.start + Boundary(timeline, slice + 1));
+        const auto part = cursor.Advance(to);
+        joules[slice] += part.energy_j;
+        known_ns[slice] += static_cast<double>(part.known_ns);
+        while (piece < curve.start_w.size() && curve.times[piece + 1] <= from) ++piece;
+        for (size_t i = piece; i < curve.start_w.size() && curve.times[i] < to; ++i) {
+          if (std::isnan(curve.start_w[i])) continue;
+          const auto length = static_cast<double>((curve.times[i + 1] - curve.times[i]).value);
+          for (const Nanos time :
+               {std::max(from, curve.times[i]), std::min(to, curve.times[i + 1])}) {
+            const double along = static_cast<double>((time - curve.times[i]).value) / length;
+            const double watts = curve.start_w[i] + (curve.end_w[i] - curve.start_w[i]) * along;
+            result.min_w[slice] = std::fmin(result.min_w[slice], watts);
+            result.max_w[slice] = std::fmax(result.max_w[slice], watts);
+          }
+        }
+      }
+    }
+    for (size_t slice = 0; slice < slices_; ++slice) {
+      result.mean_w.push_back(known_ns[slice] > 0 ? joules[slice] / (known_ns[slice] * 1e-9)
+                                                  : kUnknown);
+    }
+    return result;
+  }
+
+  const PowerTrace& power_;
+  const OpTrace& ops_;
+  const AccountOptions& options_;
+  Nanos offset_;
+  size_t slices_;
+};
+
+// The run with a little of what was before and after it; the rest of a long power trace is not of
+// interest.
+Window WholeRun(const PowerTrace& power, const OpTrace& ops, Nanos clock_offset) {
+  Span span = SpanOf(power);
+  const Span run = SpanOf(ops.Glance().All());
+  if (!run.empty) {
+    const Nanos margin{(run.end - run.start).value / 20};
+    const Nanos start = std::max(span.start, run.start + clock_offset - margin);
+    const Nanos end = std::min(span.end, run.end + clock_offset + margin);
+    if (start < end) span = {start, end, false};
+  }
+  return {span.start, span.end};
+}
+
+// Steps as windows, in order; of those that overlap, as steps of several ranks may, the later
+// begins where the earlier ends.
+std::vector<Window> StepWindows(const OpTrace& ops, Nanos clock_offset) {
+  std::vector<Window> windows;
+  for (const RunStep& step : ops.steps) {
+    windows.push_back({step.start + clock_offset, step.end + clock_offset});
+  }
+  std::sort(windows.begin(), windows.end(),
+            [](const Window& a, const Window& b) { return a.start < b.start; });
+  for (size_t i = 1; i < windows.size(); ++i) {
+    windows[i].start = std::max(windows[i].start, windows[i - 1].end);
+  }
+  std::erase_if(windows, [](const Window& window) { return window.end <= window.start; });
+  return windows;
 }
 
 }  // namespace
 
 Timeline MakeTimeline(const PowerTrace& power, const OpTrace& ops, const AccountOptions& options,
                       Nanos clock_offset, size_t slices) {
+  const Window window = WholeRun(power, ops, clock_offset);
   Timeline timeline;
-  Span span = SpanOf(power);
-  const Span run = SpanOf(ops.Glance().All());
-  if (!run.empty) {
-    // The run with a little of what was before and after it; the rest of a long power trace is not
-    // of interest.
-    const Nanos margin{(run.end - run.start).value / 20};
-    const Nanos start = std::max(span.start, run.start + clock_offset - margin);
-    const Nanos end = std::min(span.end, run.end + clock_offset + margin);
-    if (start < end) span = {start, end, false};
-  }
-  timeline.start = span.start;
+  timeline.start = window.start;
   timeline.duration =
-      Nanos{std::max<int64_t>((span.end - span.start).value, static_cast<int64_t>(slices))};
-  for (const PowerChannel& channel : power.channels) {
-    timeline.channels.push_back(Slice(channel, options.policy, timeline, slices));
+      Nanos{std::max<int64_t>((window.end - window.start).value, static_cast<int64_t>(slices))};
+  Drawer(power, ops, options, clock_offset, slices)
+      .Draw({{window.start, window.start + timeline.duration}}, timeline);
+  return timeline;
+}
+
+Timeline MakeTimeline(const PowerTrace& power, const OpTrace& ops, const AccountOptions& options,
+                      const Footprint& footprint, const TimelineOptions& wanted) {
+  const Nanos offset = footprint.clock_offset;
+  std::vector<Window> windows = {WholeRun(power, ops, offset)};
+  Timeline timeline;
+  if (wanted.step) {
+    const RunStep& step = ops.steps[*wanted.step];
+    windows = {{step.start + offset, step.end + offset}};
+  } else if (wanted.mean) {
+    if (auto steps = StepWindows(ops, offset); !steps.empty()) windows = std::move(steps);
+    timeline.averaged = windows.size();
   }
-  for (RunStep step : ops.steps) {
-    step.start = step.start + clock_offset;
-    step.end = step.end + clock_offset;
-    timeline.steps.push_back(std::move(step));
+  timeline.start = windows.front().start;
+  auto longest = static_cast<int64_t>(wanted.slices);
+  for (const Window& window : windows) {
+    longest = std::max(longest, (window.end - window.start).value);
   }
-  AddActivity(ops, clock_offset, timeline, slices);
+  timeline.duration = Nanos{longest};
+  if (windows.size() == 1) windows[0].end = windows[0].start + timeline.duration;
+  const Drawer drawer(power, ops, options, offset, wanted.slices);
+  drawer.Draw(windows, timeline);
+  if (!wanted.layers.names.empty()) drawer.DrawLayers(windows, footprint, wanted.layers, timeline);
+  if (wanted.mean) timeline.steps.clear();
   return timeline;
 }
 

@@ -131,5 +131,87 @@ TEST(TimelineTest, EmptyAndTinyRunsAreDrawnWithoutTrouble) {
   EXPECT_EQ(MakeTimeline(power, ops, {}, {}, 10).channels[0].mean_w.size(), 10U);
 }
 
+TEST(TimelineTest, OfNestedCallsOnlyTheInnermostCounts) {
+  const PowerTrace power = MakePower({MakeChannel("CPU:0", {0, 100}, {1, 1})});
+  OpTraceMaker ops;
+  ops.Add("outer", 0, 100, "CPU:0", 1);
+  ops.Add("inner", 25, 75, "CPU:0", 1);
+  ops.Add("innermost", 50, 75, "CPU:0", 1);
+  ops.trace().kinds[1].phase = Phase::kBackward;
+  ops.trace().kinds[2].phase = Phase::kOptimizer;
+  // The order of the trace does not matter as long as callers come before what they call.
+  for (int turn = 0; turn < 2; ++turn) {
+    const Timeline timeline = MakeTimeline(power, ops, {}, {}, 4);
+    EXPECT_THAT(timeline.activity[0], ElementsAre(1, 0, 0, 1));
+    EXPECT_THAT(timeline.activity[1], ElementsAre(0, 1, 0, 0));
+    EXPECT_THAT(timeline.activity[2], ElementsAre(0, 0, 1, 0));
+    ops.Add("late", -5, -1, "CPU:0", 2);
+  }
+}
+
+Footprint FootprintFeeding(std::vector<std::vector<uint16_t>> devices) {
+  Footprint footprint;
+  for (auto& fed : devices) footprint.channels.emplace_back().fed_devices = std::move(fed);
+  return footprint;
+}
+
+TEST(TimelineTest, AChannelShowsTheLayersOfWhatItFeeds) {
+  const PowerTrace power =
+      MakePower({MakeChannel("CPU:0", {0, 100}, {1, 1}), MakeChannel("GPU:0", {0, 100}, {1, 1}),
+                 MakeChannel("wall", {0, 100}, {1, 1})});
+  OpTraceMaker ops;
+  ops.Add("first", 0, 50, "CPU:0");
+  ops.Add("second", 25, 75, "GPU:0");
+  ops.Add("neither", 75, 100, "GPU:0");
+  TimelineOptions wanted;
+  wanted.slices = 4;
+  wanted.layers = {"bert", {"layer_0", "layer_1"}, {0, 1, kNoLayer}};
+  const Timeline timeline = MakeTimeline(power, ops, {}, FootprintFeeding({{0}, {1}, {}}), wanted);
+  EXPECT_THAT(timeline.channels[0].layers[0], ElementsAre(1, 1, 0, 0));
+  EXPECT_THAT(timeline.channels[0].layers[1], Each(0));
+  EXPECT_THAT(timeline.channels[1].layers[1], ElementsAre(0, 1, 1, 0));
+  EXPECT_THAT(timeline.channels[1].other, ElementsAre(0, 0, 0, 1));
+  EXPECT_THAT(timeline.channels[2].layers[0], ElementsAre(1, 0.5, 0, 0)) << "the plug feeds all";
+}
+
+TEST(TimelineTest, TheMeanIsOverStepsAtTheSameElapsedTime) {
+  const PowerTrace power =
+      MakePower({MakeChannel("CPU:0", {0, 50, 100, 150, 200, 300}, {10, 20, 30, 40, 99, 99})});
+  OpTraceMaker ops;
+  ops.Add("A", 0, 50, "CPU:0", kNoLane, 0);
+  ops.Add("B", 100, 200, "CPU:0", kNoLane, 1);
+  ops.trace().steps = {{"0", Nanos{0}, Nanos{100}}, {"1", Nanos{100}, Nanos{200}}};
+  TimelineOptions wanted;
+  wanted.slices = 2;
+  wanted.mean = true;
+  wanted.layers = {"all", {"A"}, {0, kNoLayer}};
+  const Timeline timeline = MakeTimeline(power, ops, {}, FootprintFeeding({{0}}), wanted);
+  EXPECT_EQ(timeline.averaged, 2U);
+  EXPECT_EQ(timeline.duration.value, 100);
+  EXPECT_THAT(timeline.channels[0].mean_w, ElementsAre(DoubleNear(20, 1e-9), DoubleNear(30, 1e-9)));
+  EXPECT_THAT(timeline.channels[0].min_w, ElementsAre(10, 20));
+  EXPECT_THAT(timeline.channels[0].max_w, ElementsAre(30, 40));
+  EXPECT_THAT(timeline.channels[0].layers[0], ElementsAre(0.5, 0));
+  EXPECT_THAT(timeline.channels[0].other, ElementsAre(0.5, 1));
+
+  wanted.mean = false;
+  wanted.step = 1;
+  const Timeline step = MakeTimeline(power, ops, {}, FootprintFeeding({{0}}), wanted);
+  EXPECT_EQ(step.start.value, 100);
+  EXPECT_THAT(step.channels[0].mean_w, ElementsAre(DoubleNear(30, 1e-9), DoubleNear(40, 1e-9)));
+}
+
+TEST(TimelineTest, OfStepsOfDifferentLengthTheMeanIsOverThoseThatLast) {
+  const PowerTrace power = MakePower({MakeChannel("CPU:0", {0, 50, 100, 200}, {10, 30, 50, 50})});
+  OpTraceMaker ops;
+  ops.Add("A", 0, 150);
+  ops.trace().steps = {{"0", Nanos{0}, Nanos{100}}, {"1", Nanos{100}, Nanos{150}}};
+  TimelineOptions wanted;
+  wanted.slices = 2;
+  wanted.mean = true;
+  const Timeline timeline = MakeTimeline(power, ops, {}, FootprintFeeding({{0}}), wanted);
+  EXPECT_THAT(timeline.channels[0].mean_w, ElementsAre(DoubleNear(30, 1e-9), DoubleNear(30, 1e-9)));
+}
+
 }  // namespace
 }  // namespace beryl::account

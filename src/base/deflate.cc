@@ -25,6 +25,19 @@ Result<std::string> Inflate(std::string_view deflated, size_t size) {
   return bytes;
 }
 
+std::string Gzip(std::string_view bytes) {
+  // Both formats hold the same stream; only what stands around it differs.
+  constexpr size_t kZlibHead = 2;
+  constexpr size_t kZlibTail = 4;
+  const std::string deflated = Deflate(bytes);
+  std::string file("\x1f\x8b\x08\0\0\0\0\0\0\xff", 10);
+  file.append(deflated, kZlibHead, deflated.size() - kZlibHead - kZlibTail);
+  for (const uint32_t number : {Checksum(bytes), static_cast<uint32_t>(bytes.size())}) {
+    for (int shift = 0; shift < 32; shift += 8) file += static_cast<char>(number >> shift);
+  }
+  return file;
+}
+
 uint32_t Checksum(std::string_view bytes, uint32_t before) {
   return static_cast<uint32_t>(
       crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));

@@ -10,10 +10,11 @@
 namespace beryl::cli {
 
 int RunAnalysis(const RunArguments& arguments, const OutputArguments& output,
-                const MakeResult& make) {
+                const MakeResult& make, bool timeline) {
   if (auto ok = CheckFiles(arguments, output.output); !ok) return Fail(ok.error());
   auto options = ReadOptions(arguments);
   if (!options) return Fail(options.error());
+  options->timeline = timeline;
   auto file = OutputFile::Open(output.output);
   if (!file) return Fail(file.error());
   auto run = AccountRunOf(arguments, *options);

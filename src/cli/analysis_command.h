@@ -17,7 +17,7 @@ using MakeResult = std::function<Result<std::string>(
 
 // Reads and accounts the run, makes the result of it and writes that. Returns the exit code.
 int RunAnalysis(const RunArguments& arguments, const OutputArguments& output,
-                const MakeResult& make);
+                const MakeResult& make, bool timeline = false);
 
 views::Format FormatOf(const std::string& name);
 

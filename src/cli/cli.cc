@@ -73,6 +73,8 @@ int Run(int argc, char** argv) {
   AddImportCommand(app, exit_code);
   AddFootprintCommands(app, exit_code);
   AddEddCommand(app, exit_code);
+  AddTimelineCommand(app, exit_code);
+  AddExportCommand(app, exit_code);
   AddCompareCommand(app, exit_code);
   AddPrecisionCommand(app, exit_code);
   AddDemoCommand(app, exit_code);

@@ -23,6 +23,8 @@ void AddAccountCommand(CLI::App& app, int& exit_code);
 void AddImportCommand(CLI::App& app, int& exit_code);
 void AddFootprintCommands(CLI::App& app, int& exit_code);  // tef, stef, stpf
 void AddEddCommand(CLI::App& app, int& exit_code);
+void AddTimelineCommand(CLI::App& app, int& exit_code);
+void AddExportCommand(CLI::App& app, int& exit_code);
 void AddCompareCommand(CLI::App& app, int& exit_code);
 void AddPrecisionCommand(CLI::App& app, int& exit_code);
 void AddDemoCommand(CLI::App& app, int& exit_code);

@@ -17,11 +17,8 @@ constexpr size_t kSniffBytes = size_t{64} << 10;
 // The table of formats.
 const std::array<std::unique_ptr<Importer>, 5>& Importers() {
   static const std::array<std::unique_ptr<Importer>, 5> kTable = {
-      MakePyTorchImporter(),
-      MakePyTorchLegacyImporter(),
-      MakeTensorFlowImporter(),
-      MakeXPlaneImporter(),
-      MakeXlaTraceImporter(),
+      MakePyTorchImporter(), MakePyTorchLegacyImporter(), MakeTensorFlowImporter(),
+      MakeXPlaneImporter(),  MakeXlaTraceImporter(),
   };
   return kTable;
 }

@@ -237,6 +237,16 @@ auto FoldedNames(const OpTrace& trace, const TraceTree& folded) {
 
 }  // namespace
 
+std::vector<double> SelfSeconds(const Footprint& footprint, const TraceTree& built) {
+  std::map<NodeId, Busy> busy;
+  for (const EnergyShare& share : footprint.shares) {
+    busy[built.node_of_kind[share.kind]][share.channel] += share.busy.seconds();
+  }
+  std::vector<double> seconds(built.tree.nodes.size(), 0);
+  for (const auto& [node, channels] : busy) seconds[node] = TimeOf(channels, footprint);
+  return seconds;
+}
+
 OperationTable Operations(const OpTrace& trace, const Footprint& footprint) {
   return TableMaker(trace, footprint, Devices::kApart).Make(QualifiedNames(trace));
 }

@@ -18,6 +18,7 @@
 #include "types/model_tree.h"
 #include "types/op_trace.h"
 #include "types/precision.h"
+#include "types/timeline.h"
 
 namespace beryl::tree {
 
@@ -159,5 +160,19 @@ Result<std::vector<BudgetLine>> ReadBudget(ByteSource& source);
 std::vector<BudgetVerdict> CheckBudget(const std::vector<BudgetLine>& budget, const OpTrace& trace,
                                        const Footprint& footprint, const TraceTree& built,
                                        const TraceTree& folded);
+// Groups the kinds of a trace by the layer they belong to: the children of `node`, or all nodes of
+// a level (1: below the root), or, with neither, the outermost like layers, and where there are
+// none, the parts of the first node that has several parts with parts. At most kMostLayers of them,
+// those that took most. `columns` are those of `built`.
+inline constexpr size_t kMostLayers = 32;
+struct LayerChoice {
+  std::optional<NodeId> node = {};  // of `built`
+  std::optional<int> level = {};
+};
+LayerGroups GroupByLayer(const TraceTree& built, const TraceTree& folded,
+                         const std::vector<EnergyColumn>& columns, const LayerChoice& choice);
+
+// Seconds at work of each node itself, once where several meters read the same device.
+std::vector<double> SelfSeconds(const Footprint& footprint, const TraceTree& built);
 
 }  // namespace beryl::tree

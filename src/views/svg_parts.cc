@@ -189,11 +189,11 @@ double DrawFooter(SvgCanvas& canvas, double x, double y, double width,
 }
 
 std::string RunName(const RunContext& context) {
-  if (context.ops_files.empty()) return "run";
-  const std::string& file = context.ops_files.front();
-  std::string name = file.substr(file.rfind('/') + 1);
-  if (context.ops_files.size() > 1)
-    name += fmt::format(" (+{} more)", context.ops_files.size() - 1);
+  const std::vector<std::string>& files =
+      context.run_files.empty() ? context.ops_files : context.run_files;
+  if (files.empty()) return "run";
+  std::string name = files.front().substr(files.front().rfind('/') + 1);
+  if (files.size() > 1) name += fmt::format(" (+{} more)", files.size() - 1);
   return name;
 }
 

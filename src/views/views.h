@@ -50,4 +50,13 @@ std::string Write(const Comparison& comparison, Format format, ComparePart part,
 std::string WriteGates(const Comparison& comparison, const ViewOptions& options);
 std::string Write(const Precision& precision, Format format, const ViewOptions& options);
 
+std::string Write(const AccountReport& report, const Timeline& timeline, Format format,
+                  const ViewOptions& options);
+
+// Formats of tools that show profiles. `self_s`: seconds at work of each node of the report's tree.
+// With a timeline in the report, kChrome has the power over time too.
+enum class ProfileFormat { kFolded, kSpeedscope, kChrome, kPprof };
+std::string Write(const AccountReport& report, const std::vector<double>& self_s,
+                  ProfileFormat format);
+
 }  // namespace beryl::views
