@@ -222,9 +222,12 @@ void Conclude(Precision& precision) {
                        ? fmt::format("fewer than all {} {}s show something else (similarity below "
                                      "{}): take more",
                                      all, precision.sample, kSame)
-                       : fmt::format("{} {}{} of {} show what all of them show (similarity {:.4f})",
-                                     enough->samples, precision.sample,
-                                     enough->samples == 1 ? "" : "s", all, enough->pearson));
+                       : fmt::format("{} {} of {} what all of them show (similarity {:.4f})",
+                                     enough->samples,
+                                     precision.sample + (enough->samples == 1 ? "" : "s"),
+                                     enough->samples == 1 ? fmt::format("{} shows", all)
+                                                          : fmt::format("{} show", all),
+                                     enough->pearson));
   }
   const size_t boxes = precision.stability.runs.size();
   double lowest = kUndefined;

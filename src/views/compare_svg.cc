@@ -59,9 +59,10 @@ std::string DrawMatrices(const Comparison& comparison) {
   SvgCanvas canvas("How alike runs are",
                    fmt::format("Similarity and difference of energy and power between {} runs: {}.",
                                runs, found.level));
-  double y = DrawHeading(canvas, kMargin, kInner, fmt::format("How alike {} runs are", runs),
-                         fmt::format("over {} that both have; {}", found.level, Basis(comparison)),
-                         WarningLabel(comparison));
+  double y = DrawHeading(
+      canvas, kMargin, kInner, fmt::format("How alike {} runs are", runs),
+      fmt::format("over the names that both have: {}; {}", found.level, Basis(comparison)),
+      WarningLabel(comparison));
   constexpr double kGap = 36;
   const double half = (kInner - kGap) / 2;
   auto draw = [&](double x, double top, std::string title, const PairMatrix& values,
@@ -166,16 +167,19 @@ std::string DrawDifferences(const Comparison& comparison, const ViewOptions& opt
                         Basis(comparison), count, rows.size(), comparison.differences_level)
           : "differences are of two runs: name two",
       WarningLabel(comparison));
-  double largest = 0;
+  double low = 0;
+  double high = 0;
   for (size_t i = 0; i < count; ++i) {
-    largest = std::max(largest, std::fabs(rows[i].difference_j.value_or(0)) +
-                                    std::min(rows[i].noise_j.value_or(0),
-                                             std::fabs(rows[i].difference_j.value_or(0))));
+    const double difference = rows[i].difference_j.value_or(0);
+    // A whisker longer than its bar is cut short rather than let all others shrink.
+    const double noise = std::min(rows[i].noise_j.value_or(0), std::fabs(difference));
+    low = std::min(low, difference - noise);
+    high = std::max(high, difference + noise);
   }
-  if (!(largest > 0)) largest = 1;
+  if (!(high > low)) high = 1;
   const double top = y + 8;
   const double bottom = top + kRow * static_cast<double>(count) + 4;
-  const Scale x{-largest, largest, kMargin + kNumberRoom, kWidth - kMargin - kNumberRoom};
+  const Scale x{low, high, kMargin + kNumberRoom, kWidth - kMargin - kNumberRoom};
   DrawBottomAxis(canvas, x, {bottom, top}, "difference of energy", "J");
   canvas.Line({x(0), top}, {x(0), bottom}, {.stroke = kDim});
   for (size_t i = 0; i < count; ++i) {

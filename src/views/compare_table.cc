@@ -14,7 +14,8 @@ namespace beryl::views {
 namespace {
 
 constexpr int kDefaultTop = 15;
-constexpr int kBarWidth = 20;
+constexpr int kWidestBar = 20;
+constexpr int kNarrowestBar = 8;  // a narrower one says nothing
 constexpr int kLongestLabel = 28;
 
 class CompareTable : public TextPage {
@@ -44,18 +45,18 @@ class CompareTable : public TextPage {
     return joules > 0 ? "+" + FormatJoules(joules) : FormatJoules(joules);
   }
 
-  std::string Bar(const RunTotal& total, double largest) const {
+  std::string Bar(const RunTotal& total, double largest, int width) const {
     std::string bar;
     double done = 0;
     int drawn = 0;
     for (size_t phase = 0; phase < kPhaseCount; ++phase) {
       done += total.phase_j[phase].value_or(0);
-      const int until = largest > 0 ? static_cast<int>(std::lround(done / largest * kBarWidth)) : 0;
+      const int until = largest > 0 ? static_cast<int>(std::lround(done / largest * width)) : 0;
       std::string piece;
-      for (; drawn < std::min(until, kBarWidth); ++drawn) piece += kPhaseLooks[phase].glyph;
+      for (; drawn < std::min(until, width); ++drawn) piece += kPhaseLooks[phase].glyph;
       if (!piece.empty()) bar += Styled(piece, kPhaseLooks[phase].color);
     }
-    return bar + Blanks(kBarWidth - drawn);
+    return bar + Blanks(width - drawn);
   }
 
   void Totals() {
@@ -73,35 +74,32 @@ class CompareTable : public TextPage {
       }
     }
     label_width = std::min(label_width, kLongestLabel) + 2;
-    const bool narrow = width_ < kNarrow + 20;
     Line(Bold(comparison_.per_step ? "energy of a step, mean over the steps of each run"
                                    : "energy of the whole run"));
-    std::string head = Padded("", 3) + Padded("run", label_width);
-    if (!narrow) head += Blanks(kBarWidth + 1);
-    head += RightAligned("operations", 11);
-    if (deviates) head += RightAligned("± a step", 12);
+    std::string head = RightAligned("operations", 11);
+    if (deviates) head += RightAligned("± a step", 11);
     for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-      if (occurs[phase]) {
-        head += RightAligned(PhaseName(static_cast<Phase>(phase)), 10);
-      }
+      if (occurs[phase]) head += RightAligned(PhaseName(static_cast<Phase>(phase)), 10);
     }
-    head += RightAligned("idle", 10) + RightAligned("unattr.", 10) + RightAligned("steps", 7);
-    Line(Dim(head));
+    head += RightAligned("idle", 9) + RightAligned("unattr.", 9) + RightAligned("steps", 6);
+    const int room = width_ - 3 - label_width - static_cast<int>(DisplayWidth(head));
+    const int bar = room >= kNarrowestBar ? std::min(room, kWidestBar) : 0;
+    Line(Dim(Blanks(3) + Padded("run", label_width) + Blanks(bar) + head));
     for (size_t run = 0; run < totals.size(); ++run) {
       const RunTotal& total = totals[run];
       std::string line = Padded(LetterOf(run), 3) +
                          Padded(Ellipsize(Printable(total.run), kLongestLabel), label_width);
-      if (!narrow) line += Bar(total, largest) + " ";
+      if (bar > 0) line += Bar(total, largest, bar);
       line += RightAligned(Energy(total.attributed_j), 11);
       if (deviates) {
-        line += RightAligned(total.deviation_j ? "±" + FormatJoules(*total.deviation_j) : "-", 12);
+        line += RightAligned(total.deviation_j ? "±" + FormatJoules(*total.deviation_j) : "-", 11);
       }
       for (size_t phase = 0; phase < kPhaseCount; ++phase) {
         if (occurs[phase]) line += RightAligned(Energy(total.phase_j[phase]), 10);
       }
-      line += RightAligned(FormatJoules(total.idle_j), 10) +
-              RightAligned(FormatJoules(total.unattributed_j), 10) +
-              RightAligned(total.steps > 0 ? FormatCount(total.steps) : "-", 7);
+      line += RightAligned(FormatJoules(total.idle_j), 9) +
+              RightAligned(FormatJoules(total.unattributed_j), 9) +
+              RightAligned(total.steps > 0 ? FormatCount(total.steps) : "-", 6);
       Line(line);
     }
     std::string legend;
@@ -111,7 +109,7 @@ class CompareTable : public TextPage {
                 std::string(PhaseName(static_cast<Phase>(phase))) + "  ";
     }
     while (legend.ends_with(' ')) legend.pop_back();
-    if (!narrow && !legend.empty()) Line("bars: " + legend);
+    if (bar > 0 && !legend.empty()) Line("bars: " + legend);
     Line();
   }
 
@@ -135,6 +133,7 @@ class CompareTable : public TextPage {
       }
       Line(line);
     }
+    Line();
   }
 
   void Matrices() {
@@ -143,7 +142,8 @@ class CompareTable : public TextPage {
     if (runs < 2) return;
     Paragraph("Names are " + found.level +
               ". A similarity is Pearson's correlation over the names "
-              "that both runs have; a difference is their mean, row minus column.");
+              "that both runs have; a difference is their mean, " +
+              (runs == 2 ? "B minus A." : "row minus column."));
     Line();
     if (runs == 2) {
       Line(fmt::format(

@@ -39,23 +39,24 @@ double SimilarityFloor(double lowest) {
   return -1;
 }
 
-// As short as it can be while it still tells apart what is close to 1.
-std::string BoxText(double value, bool similarity, double factor, double room, double size) {
-  if (!std::isfinite(value)) return "-";
+// As long as it fits; a similarity below 1 is never rounded up to 1, which is for what is the same.
+std::string SimilarityText(double value, double room, double size) {
+  if (value >= 1) return "1";
   std::string text;
-  for (const int digits : {4, 3, 2, 1, 0}) {
-    const double shown = similarity ? value : value / factor;
-    if (!similarity && digits > 2) continue;
-    // 0.99996 is not 1: rounding up would claim that two runs are the same.
+  for (const int digits : {4, 3, 2}) {
     const double step = std::pow(10, digits);
-    const double cut =
-        similarity && value < 1 ? std::min(std::round(shown * step), step - 1) / step : shown;
-    text = fmt::format("{:.{}f}", cut, digits);
-    if (similarity && value >= 1) text = "1";
-    if (!similarity && value == 0) text = "0";
+    text = fmt::format("{:.{}f}", std::min(std::round(value * step), step - 1) / step, digits);
     if (TextWidth(text, size) <= room) break;
   }
   return text;
+}
+
+// Three digits of the largest of the matrix, and all with the same number of decimals.
+std::string DifferenceText(double value, double largest) {
+  if (value == 0) return "0";
+  const int decimals = largest >= 100 ? 0 : largest >= 10 ? 1 : 2;
+  const std::string text = fmt::format("{:.{}f}", value, decimals);
+  return text.find_first_of("123456789") == std::string::npos ? "~0" : text;
 }
 
 }  // namespace
@@ -106,7 +107,9 @@ double DrawHeatMap(SvgCanvas& canvas, Point at, double width, const HeatMap& map
       canvas.Rectangle(x + 0.5, y + 0.5, box - 1, box - 1,
                        {.fill = color, .stroke = known ? std::nullopt : std::optional(kGrid)});
       canvas.Text(x + box / 2, y + box / 2 + text_size * 0.35,
-                  BoxText(value, similarity, unit.factor, box - 4, text_size),
+                  !known       ? "-"
+                  : similarity ? SimilarityText(value, box - 4, text_size)
+                               : DifferenceText(value / unit.factor, largest / unit.factor),
                   {.size = text_size,
                    .color = known ? TextColorOn(color) : kDim,
                    .anchor = Anchor::kMiddle});
