@@ -36,7 +36,7 @@ struct EddArguments {
   OutputArguments output;
   std::string node;
   std::string phase;
-  int depth = 3;
+  int depth = 4;
   bool no_fold = false;
 };
 

@@ -59,6 +59,79 @@ void Gather(EnergyDiagram& diagram, size_t most, std::vector<size_t>& box_of) {
   }
 }
 
+// Which of several like layers that are folded in `node` a kind belongs to, by the layer's own
+// path; nothing where none are.
+class Instances {
+ public:
+  Instances(const OpTrace& trace, const ModelTree& tree, NodeId node)
+      : trace_(trace), depth_(tree.nodes[node].depth) {
+    for (NodeId at = node; at != 0; at = tree.nodes[at].parent) {
+      folded_ = folded_ || tree.nodes[at].folded > 1;
+    }
+  }
+
+  bool AreSame(uint32_t a, uint32_t b) const { return !folded_ || PathOf(a) == PathOf(b); }
+
+ private:
+  // Down to the depth of the node: a trace's paths are as deep as its tree.
+  std::string PathOf(uint32_t kind) const {
+    std::vector<PathId> steps;
+    for (PathId at = trace_.kinds[kind].path; at != kRootPath; at = trace_.paths[at].parent) {
+      steps.push_back(at);
+    }
+    return steps.size() < depth_ ? "" : trace_.PathText(steps[steps.size() - depth_]);
+  }
+
+  const OpTrace& trace_;
+  size_t depth_;
+  bool folded_ = false;
+};
+
+// The way down a tree, where most of a column's energy is.
+class Descent {
+ public:
+  Descent(const ModelTree& tree, const EnergyColumn& column, bool only_with_energy)
+      : tree_(tree), column_(column), only_with_energy_(only_with_energy) {}
+
+  // The child with parts that took most; the node itself if there is none.
+  NodeId LargestWithParts(NodeId node) const {
+    NodeId largest = node;
+    for (const NodeId child : Parts(node)) {
+      if (!IsComposite(tree_, child) || !(column_.total[child] > 0)) continue;
+      if (largest == node || column_.total[child] > column_.total[largest]) largest = child;
+    }
+    return largest;
+  }
+
+  // A level where one part took nearly all says nothing: the first one below with something to
+  // share out. But that there are several like layers is something to say, and so is every part of
+  // the node that was asked for.
+  NodeId PassThrough(NodeId node, bool asked_for) const {
+    constexpr double kNearlyAll = 0.999;
+    for (;;) {
+      const NodeId part = LargestWithParts(node);
+      if (part == node || column_.self[node] > 0 || tree_.nodes[part].folded > 1) return node;
+      const bool only = Parts(node).size() == 1;
+      const bool nearly_all = column_.total[part] >= kNearlyAll * column_.total[node];
+      if (!only && (asked_for || !nearly_all)) return node;
+      node = part;
+    }
+  }
+
+ private:
+  std::vector<NodeId> Parts(NodeId node) const {
+    std::vector<NodeId> parts;
+    for (NodeId child = node + 1; child < tree_.nodes[node].end; child = tree_.nodes[child].end) {
+      if (!only_with_energy_ || column_.total[child] != 0) parts.push_back(child);
+    }
+    return parts;
+  }
+
+  const ModelTree& tree_;
+  const EnergyColumn& column_;
+  bool only_with_energy_;
+};
+
 }  // namespace
 
 EnergyDiagram MakeDiagram(const OpTrace& trace, const TraceTree& built,
@@ -114,6 +187,7 @@ EnergyDiagram MakeDiagram(const OpTrace& trace, const TraceTree& built,
     }
   }
 
+  const Instances instances(trace, tree, node);
   std::map<std::pair<size_t, size_t>, uint64_t> arrows;
   for (const Dataflow& flow : trace.dataflow) {
     if (options.phase && (trace.kinds[flow.from].phase != *options.phase ||
@@ -122,14 +196,13 @@ EnergyDiagram MakeDiagram(const OpTrace& trace, const TraceTree& built,
     }
     const size_t from = box_of[built.node_of_kind[flow.from]];
     const size_t to = box_of[built.node_of_kind[flow.to]];
-    if (from == to) continue;
-    if (from == kOutside) {
-      ++diagram.boxes[to].from_outside;
-    } else if (to == kOutside) {
-      ++diagram.boxes[from].to_outside;
-    } else {
-      ++arrows[{from, to}];
-    }
+    if (from == kOutside && to == kOutside) continue;
+    // From one layer to the next is out of the one and into the other, though they are one figure.
+    const bool leaves =
+        from == kOutside || to == kOutside || !instances.AreSame(flow.from, flow.to);
+    if (leaves && from != kOutside) ++diagram.boxes[from].to_outside;
+    if (leaves && to != kOutside) ++diagram.boxes[to].from_outside;
+    if (!leaves && from != to) ++arrows[{from, to}];
   }
   for (const auto& [ends, count] : arrows) {
     diagram.arrows.push_back({ends.first, ends.second, count});
@@ -140,35 +213,17 @@ EnergyDiagram MakeDiagram(const OpTrace& trace, const TraceTree& built,
 std::vector<EnergyDiagram> MakeDiagrams(const OpTrace& trace, const TraceTree& built,
                                         const std::vector<EnergyColumn>& columns, NodeId node,
                                         int levels, const DiagramOptions& options) {
-  const ModelTree& tree = built.tree;
-  const EnergyColumn* column = ColumnOf(columns, options.phase);
   std::vector<EnergyDiagram> diagrams;
+  const EnergyColumn* column = ColumnOf(columns, options.phase);
+  if (column == nullptr) return {MakeDiagram(trace, built, columns, node, options)};
+  const Descent descent(built.tree, *column, options.phase.has_value());
   for (int level = 0; level < levels; ++level) {
-    // A level with one part says nothing: go through it to where there is something to share out.
-    auto children = [&](NodeId id) {
-      std::vector<NodeId> result;
-      for (NodeId child = id + 1; child < tree.nodes[id].end; child = tree.nodes[child].end) {
-        const double energy = column != nullptr ? column->total[child] : 0;
-        if (!options.phase || std::isnan(energy) || energy > 0) result.push_back(child);
-      }
-      return result;
-    };
-    auto self = [&](NodeId id) { return column != nullptr && column->self[id] > 0; };
-    std::vector<NodeId> parts = children(node);
-    while (parts.size() == 1 && IsComposite(tree, parts[0]) && !self(node)) {
-      node = parts[0];
-      parts = children(node);
-    }
+    node = descent.PassThrough(node, level == 0);
     diagrams.push_back(MakeDiagram(trace, built, columns, node, options));
-    NodeId largest = node;
-    for (const NodeId child : parts) {
-      if (!IsComposite(tree, child) || column == nullptr || !(column->total[child] > 0)) continue;
-      if (largest == node || column->total[child] > column->total[largest]) largest = child;
-    }
-    if (largest == node) break;
+    const NodeId next = descent.LargestWithParts(node);
     // What an operation ran on is no level of the program.
-    if (level > 0 && tree.nodes[largest].level >= Level::kOperation) break;
-    node = largest;
+    if (next == node || (level > 0 && built.tree.nodes[next].level >= Level::kOperation)) break;
+    node = next;
   }
   return diagrams;
 }

@@ -101,6 +101,27 @@ TEST(DiagramTest, ArrowsAreDataflowLiftedToTheBoxes) {
   EXPECT_EQ(DiagramOf(maker, "").arrows.size(), 1U);
 }
 
+TEST(DiagramTest, FromOneFoldedLayerToTheNextIsOutAndIn) {
+  TraceMaker maker;
+  std::vector<uint32_t> attention;
+  std::vector<uint32_t> output;
+  for (int i = 0; i < 3; ++i) {
+    const std::string layer = "bert/layer_" + std::to_string(i);
+    attention.push_back(maker.Kind(layer + "/attention/MatMul"));
+    output.push_back(maker.Kind(layer + "/output/MatMul"));
+    maker.Share(attention.back(), 1);
+    maker.Share(output.back(), 1);
+    maker.trace().dataflow.push_back({attention.back(), output.back()});
+    if (i > 0) maker.trace().dataflow.push_back({output[output.size() - 2], attention.back()});
+  }
+  const EnergyDiagram diagram = DiagramOf(maker, "bert/layer_*", {}, true);
+  ASSERT_EQ(diagram.arrows.size(), 1U) << "no cycle where the program has none";
+  EXPECT_EQ(diagram.boxes[diagram.arrows[0].from].name, "attention");
+  EXPECT_EQ(diagram.arrows[0].count, 3U);
+  EXPECT_EQ(diagram.boxes[diagram.arrows[0].from].from_outside, 2U);
+  EXPECT_EQ(diagram.boxes[diagram.arrows[0].to].to_outside, 2U);
+}
+
 TEST(DiagramTest, APhaseIsAProjection) {
   TraceMaker maker;
   const uint32_t forward = maker.Kind("a/MatMul");

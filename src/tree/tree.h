@@ -70,8 +70,8 @@ struct DiagramOptions {
 EnergyDiagram MakeDiagram(const OpTrace& trace, const TraceTree& built,
                           const std::vector<EnergyColumn>& columns, NodeId node,
                           const DiagramOptions& options);
-// That, and on into the part with parts that took most, up to `levels` figures. A node whose only
-// part has parts itself is passed through.
+// That, and on into the part with parts that took most, up to `levels` figures. Nodes with one part
+// only, and below the first figure those of which one part took nearly all, are passed through.
 std::vector<EnergyDiagram> MakeDiagrams(const OpTrace& trace, const TraceTree& built,
                                         const std::vector<EnergyColumn>& columns, NodeId node,
                                         int levels, const DiagramOptions& options);

@@ -9,13 +9,20 @@ namespace {
 
 constexpr double kGapX = 22;
 constexpr double kGapY = 26;
-constexpr size_t kTallest = 14;   // rows of a column
+constexpr double kGapYWithoutArrows = 12;
+constexpr size_t kTallest = 14;  // rows of a column
+constexpr size_t kTallestWithoutArrows = 8;
 constexpr size_t kWidestRow = 4;  // boxes side by side; more go on in a further row
 
 class Layout {
  public:
   explicit Layout(const EnergyDiagram& diagram)
-      : diagram_(diagram), count_(diagram.boxes.size()), next_(count_), before_(count_) {}
+      : diagram_(diagram),
+        count_(diagram.boxes.size()),
+        gap_y_(diagram.arrows.empty() ? kGapYWithoutArrows : kGapY),
+        tallest_(diagram.arrows.empty() ? kTallestWithoutArrows : kTallest),
+        next_(count_),
+        before_(count_) {}
 
   DiagramLayout Run() {
     result_.corners.resize(count_);
@@ -29,37 +36,42 @@ class Layout {
   }
 
  private:
-  // Arrows that close a cycle are left out of the order. Depth first in the order of the program,
-  // with a stack of our own.
+  // Arrows that go back are left out of the order: as little flow as can be found easily (after
+  // Eades, Lin and Smyth). Boxes that nothing feeds go first, those that feed nothing last, and of
+  // a cycle the one that gives most and takes least.
   void BreakCycles() {
-    std::vector<std::vector<size_t>> leaving(count_);
-    for (size_t i = 0; i < diagram_.arrows.size(); ++i) {
-      leaving[diagram_.arrows[i].from].push_back(i);
-    }
-    back_.assign(diagram_.arrows.size(), false);
-    enum class State : uint8_t { kNew, kOpen, kDone };
-    std::vector<State> state(count_, State::kNew);
-    for (size_t root = 0; root < count_; ++root) {
-      if (state[root] != State::kNew) continue;
-      std::vector<std::pair<size_t, size_t>> stack = {{root, 0}};
-      state[root] = State::kOpen;
-      while (!stack.empty()) {
-        auto& [at, tried] = stack.back();
-        if (tried == leaving[at].size()) {
-          state[at] = State::kDone;
-          stack.pop_back();
-          continue;
+    const std::vector<DiagramArrow>& arrows = diagram_.arrows;
+    std::vector<size_t> place(count_, 0);
+    std::vector<bool> placed(count_, false);
+    size_t first = 0;
+    size_t last = count_;
+    while (first < last) {
+      std::vector<double> given(count_, 0);
+      std::vector<double> taken(count_, 0);
+      for (const DiagramArrow& arrow : arrows) {
+        if (placed[arrow.from] || placed[arrow.to]) continue;
+        given[arrow.from] += static_cast<double>(arrow.count);
+        taken[arrow.to] += static_cast<double>(arrow.count);
+      }
+      size_t best = count_;
+      bool at_end = false;
+      for (size_t box = 0; box < count_; ++box) {
+        if (placed[box]) continue;
+        if (given[box] == 0 && taken[box] > 0) {
+          best = box;
+          at_end = true;
+          break;
         }
-        const size_t arrow = leaving[at][tried++];
-        const size_t to = diagram_.arrows[arrow].to;
-        if (state[to] == State::kOpen) {
-          back_[arrow] = true;
-        } else if (state[to] == State::kNew) {
-          state[to] = State::kOpen;
-          stack.emplace_back(to, 0);
+        if (best == count_ ||
+            (taken[best] > 0 &&
+             (taken[box] == 0 || given[box] - taken[box] > given[best] - taken[best]))) {
+          best = box;
         }
       }
+      placed[best] = true;
+      place[best] = at_end ? --last : first++;
     }
+    for (const DiagramArrow& arrow : arrows) back_.push_back(place[arrow.from] > place[arrow.to]);
     for (size_t i = 0; i < diagram_.arrows.size(); ++i) {
       if (back_[i]) continue;
       next_[diagram_.arrows[i].from].push_back(diagram_.arrows[i].to);
@@ -121,7 +133,7 @@ class Layout {
   }
 
   void PlaceRows() {
-    const size_t columns = (rows_.size() + kTallest - 1) / kTallest;
+    const size_t columns = (rows_.size() + tallest_ - 1) / tallest_;
     const size_t height = (rows_.size() + columns - 1) / columns;
     column_of_.assign(count_, 0);
     row_of_.assign(count_, 0);
@@ -138,7 +150,7 @@ class Layout {
           const size_t box = rows_[row][i];
           result_.corners[box] = {
               x + (width - used) / 2 + static_cast<double>(i) * (kBoxWidth + kGapX),
-              static_cast<double>(row - begin) * (kBoxHeight + kGapY)};
+              static_cast<double>(row - begin) * (kBoxHeight + gap_y_)};
           column_of_[box] = column;
           row_of_[box] = row;
         }
@@ -147,7 +159,7 @@ class Layout {
     }
     result_.width = x - 2.4 * kGapX;
     result_.height =
-        static_cast<double>(std::min(height, rows_.size())) * (kBoxHeight + kGapY) - kGapY;
+        static_cast<double>(std::min(height, rows_.size())) * (kBoxHeight + gap_y_) - gap_y_;
   }
 
   // Whether `to` is reached from `from` by more than the arrow itself.
@@ -193,7 +205,7 @@ class Layout {
         placed.points = {start, {start.x, start.y + bend}, {end.x, end.y - bend}, end};
       } else {
         // Around what stands between.
-        const double rows = std::fabs(to.y - from.y) / (kBoxHeight + kGapY);
+        const double rows = std::fabs(to.y - from.y) / (kBoxHeight + gap_y_);
         const bool left = back_[i];
         const double side = left ? 0 : kBoxWidth;
         const double bend = (left ? -1 : 1) * std::min(kGapX * 2.0, 12 + 7 * rows);
@@ -207,6 +219,8 @@ class Layout {
 
   const EnergyDiagram& diagram_;
   size_t count_;
+  double gap_y_;
+  size_t tallest_;
   std::vector<std::vector<size_t>> next_;
   std::vector<std::vector<size_t>> before_;
   std::vector<bool> back_;

@@ -17,6 +17,13 @@ constexpr double kMargin = 28;
 constexpr double kBetween = 56;  // figures
 constexpr double kNarrowestFigure = 240;
 constexpr double kName = 12;
+constexpr size_t kManyArrows = 60;
+
+std::string ShareText(const DiagramBox& box) {
+  if (!box.share) return "not known";
+  if (*box.share > 0 && *box.share < 0.00005) return "<0.01%";
+  return fmt::format("{:.2f}%", *box.share * 100);
+}
 
 std::string Tooltip(const DiagramBox& box) {
   std::string text = box.path.empty() ? box.name : box.path;
@@ -128,7 +135,9 @@ class DiagramPicture {
     for (Point& point : points) point = {point.x + x, point.y + y};
     const DiagramArrow& flow = diagram.arrows[arrow.arrow];
     ShapeStyle style{.stroke = kDim, .stroke_width = arrow.implied ? 1 : 1.4};
-    style.opacity = arrow.implied ? 0.35 : 0.9;
+    // A few arrows are read one by one, many only as a whole.
+    const bool many = diagram.arrows.size() > kManyArrows;
+    style.opacity = (arrow.implied ? 0.35 : 0.9) * (many ? 0.45 : 1);
     if (arrow.back) style.dashes = "4 3";
     style.tooltip = fmt::format("{} to {}: {} flow(s)", diagram.boxes[flow.from].name,
                                 diagram.boxes[flow.to].name, flow.count);
@@ -166,8 +175,7 @@ class DiagramPicture {
     canvas_.Text(corner.x + kBoxWidth / 2, corner.y + 17,
                  EllipsizeToWidth(box.name, room, kName) + times,
                  {.size = kName, .color = ink, .anchor = Anchor::kMiddle});
-    canvas_.Text(corner.x + kBoxWidth / 2, corner.y + 33,
-                 box.share ? fmt::format("{:.2f}%", *box.share * 100) : "not known",
+    canvas_.Text(corner.x + kBoxWidth / 2, corner.y + 33, ShareText(box),
                  {.size = 11, .color = ink, .anchor = Anchor::kMiddle});
     canvas_.EndGroup();
   }
