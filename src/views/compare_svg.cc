@@ -200,10 +200,10 @@ std::string DrawDifferences(const Comparison& comparison, const ViewOptions& opt
                      {.fill = color, .opacity = row.is_noise ? 0.35 : 1.0, .radius = 2});
     double outer = x(difference);
     if (row.noise_j && *row.noise_j > 0) {
-      const double low = std::clamp(x(difference - *row.noise_j), x.from - 8, x.to + 8);
-      const double high = std::clamp(x(difference + *row.noise_j), x.from - 8, x.to + 8);
-      DrawWhisker(canvas, low, high, at + 17 + kBar / 2);
-      outer = difference > 0 ? std::max(outer, high) : std::min(outer, low);
+      const double left = std::clamp(x(difference - *row.noise_j), x.from - 8, x.to + 8);
+      const double right = std::clamp(x(difference + *row.noise_j), x.from - 8, x.to + 8);
+      DrawWhisker(canvas, left, right, at + 17 + kBar / 2);
+      outer = difference > 0 ? std::max(outer, right) : std::min(outer, left);
     }
     canvas.Text(
         outer + (difference > 0 ? 8 : -8), at + 28,
