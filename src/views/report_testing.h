@@ -36,9 +36,11 @@ inline TreeColumns MakeTree(const std::string& name) {
   total.deviation = {0.5, 0.5, 0.5, 0, 0};
   EnergyColumn forward = total;
   forward.label = "forward";
+  forward.of = EnergyColumn::Of::kPhase;
   forward.deviation.clear();
   EnergyColumn cpu = forward;
   cpu.label = "CPU:0";
+  cpu.of = EnergyColumn::Of::kChannel;
   cpu.self[4] = cpu.total[3] = cpu.total[4] = 0;
   tree.columns = {total, forward, cpu};
   return tree;

@@ -256,7 +256,8 @@ class TableWriter : public TextPage {
     for (const ChannelAccount& account : report_.channels) {
       width = std::max(width, static_cast<int>(DisplayWidth(account.channel)) + 1);
     }
-    return std::min(width, width_ < kNarrow ? least : 24);
+    constexpr int kWidest = 24;
+    return std::min({width, kWidest, least + std::max(0, width_ - kNarrow)});
   }
 
   // Each rank's part, where there are several.
