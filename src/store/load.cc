@@ -223,8 +223,8 @@ class Loader {
   }
 
   PowerChannel& Channel(const std::string& name, ChannelKind kind) {
-    for (size_t i = 0; i < channels_.size(); ++i) {
-      if (run_.power.channels[channels_[i]].name == name) return run_.power.channels[channels_[i]];
+    for (const size_t own : channels_) {
+      if (run_.power.channels[own].name == name) return run_.power.channels[own];
     }
     PowerChannel channel;
     channel.name = name;

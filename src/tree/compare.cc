@@ -54,6 +54,7 @@ class Comparer {
   Comparer(const std::vector<RunToCompare>& runs, const CompareOptions& options)
       : runs_(runs), options_(options) {
     std::vector<const TraceTree*> trees;
+    trees.reserve(runs.size());
     for (const RunToCompare& run : runs) trees.push_back(run.folded);
     trees_ = Merge(trees);
     comparison_.per_step = std::all_of(runs.begin(), runs.end(), [](const RunToCompare& run) {

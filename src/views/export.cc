@@ -142,10 +142,9 @@ std::vector<uint64_t> RoundTogether(const std::vector<double>& values, double un
   auto rest = [&](size_t i) { return values[i] / unit - static_cast<double>(rounded[i]); };
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return rest(a) > rest(b); });
-  const auto missing = std::llround(sum) - static_cast<long long>(given);
-  for (long long i = 0; i < missing && i < static_cast<long long>(order.size()); ++i) {
-    ++rounded[order[static_cast<size_t>(i)]];
-  }
+  const int64_t missing = std::llround(sum) - static_cast<int64_t>(given);
+  const auto most = std::clamp<int64_t>(missing, 0, static_cast<int64_t>(order.size()));
+  for (size_t i = 0; i < static_cast<size_t>(most); ++i) ++rounded[order[i]];
   return rounded;
 }
 

@@ -102,7 +102,7 @@ double TextWidth(std::string_view text, double size, bool bold) {
 }
 
 std::string EllipsizeToWidth(std::string_view text, double room, double size, bool bold) {
-  const std::string clean = Printable(text);
+  std::string clean = Printable(text);
   const double width = CleanWidth(clean, size, bold);
   if (width <= room) return clean;
   size_t columns = DisplayWidth(clean);
@@ -117,10 +117,10 @@ std::string EllipsizeToWidth(std::string_view text, double room, double size, bo
 }
 
 std::string EllipsizePathToWidth(std::string_view path, double room, double size) {
-  const std::string clean = Printable(path);
+  std::string clean = Printable(path);
   if (CleanWidth(clean, size, false) <= room) return clean;
   for (size_t at = clean.find('/'); at != std::string::npos; at = clean.find('/', at + 1)) {
-    const std::string tail = "…" + clean.substr(at);
+    std::string tail = "…" + clean.substr(at);
     if (CleanWidth(tail, size, false) <= room) return tail;
   }
   return EllipsizeToWidth(clean.substr(clean.rfind('/') + 1), room, size);
