@@ -78,6 +78,7 @@ Result<std::vector<EnergyDiagram>> DiagramsOf(const EddArguments& arguments,
     return tree::MakeDiagrams(run.input.ops, built, columns, nodes[0], arguments.depth, options);
   }
   std::vector<EnergyDiagram> diagrams;
+  diagrams.reserve(nodes.size());
   for (const NodeId node : nodes) {
     diagrams.push_back(tree::MakeDiagram(run.input.ops, built, columns, node, options));
   }
