@@ -7,8 +7,6 @@
 //
 // The yardstick is simdjson alone: load the same file and walk the same fields of the same events,
 // nothing else. The same walk over text that is in memory already is shown too.
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -26,6 +24,7 @@
 #include "account/account.h"
 #include "base/file.h"
 #include "importers/importers.h"
+#include "measuring.h"
 #include "sources/sources.h"
 
 namespace beryl {
@@ -134,36 +133,6 @@ double AccountFile(const Input& input, int threads) {
   return footprint->channels[0].attributed.value;
 }
 
-// Peak memory of a process that does nothing else, in MiB.
-double PeakMemory(const Input& input) {
-  std::fflush(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    benchmark::DoNotOptimize(AccountFile(input, 1));
-    ::_exit(0);
-  }
-  rusage usage{};
-  int status = 0;
-  if (::wait4(child, &status, 0, &usage) != child || status != 0) std::abort();
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
-
-// Prints as usual and remembers the best time of each benchmark.
-class Collector : public benchmark::ConsoleReporter {
- public:
-  void ReportRuns(const std::vector<Run>& runs) override {
-    for (const Run& run : runs) {
-      if (run.run_type != Run::RT_Iteration) continue;
-      const double time = run.real_accumulated_time / static_cast<double>(run.iterations);
-      auto [place, is_new] =
-          best.try_emplace(run.run_name.function_name + "/" + run.run_name.args, time);
-      if (!is_new) place->second = std::min(place->second, time);
-    }
-    ConsoleReporter::ReportRuns(runs);
-  }
-  std::map<std::string, double> best;
-};
-
 }  // namespace
 }  // namespace beryl
 
@@ -179,7 +148,8 @@ int main(int argc, char** argv) {
   // A forked process starts as large as this one is, so peaks are taken while this one is small.
   std::map<size_t, double> peak_mib;
   for (const size_t events : sizes) {
-    if (!only_listing) peak_mib[events] = beryl::PeakMemory(Input(events));
+    if (!only_listing)
+      peak_mib[events] = beryl::PeakMemory([&] { return beryl::AccountFile(Input(events), 1); });
   }
 
   for (const size_t events : sizes) {
@@ -213,18 +183,15 @@ int main(int argc, char** argv) {
       for (auto unused : state) benchmark::DoNotOptimize(beryl::AccountFile(input, 2));
     });
   }
-  beryl::Collector collector;
+  beryl::BestTimes collector;
   benchmark::RunSpecifiedBenchmarks(&collector);
-  if (collector.best.empty()) return 0;
+  if (collector.empty()) return 0;
 
   fmt::print("\n{:>10} {:>12} {:>12} {:>12} {:>12} {:>12} {:>10}\n", "events", "events/s",
              "ns/event", "of load+walk", "of walk", "2 threads", "peak MiB");
   for (const size_t events : sizes) {
     auto time = [&](const char* name) {
-      for (const auto& [key, seconds] : collector.best) {
-        if (key.starts_with(fmt::format("{}/{}/", name, events))) return seconds;
-      }
-      return 0.0;
+      return collector.Seconds(fmt::format("{}/{}", name, events));
     };
     const double one = time("account_1_thread");
     fmt::print("{:>10} {:>12.0f} {:>12.1f} {:>11.2f}x {:>11.2f}x {:>11.2f}x {:>10.0f}\n", events,

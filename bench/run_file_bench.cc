@@ -3,7 +3,6 @@
 //
 //   build/release/bench_run_file                               100 thousand and 1 million events
 //   BERYL_BENCH_EVENTS=10000000 build/release/bench_run_file   and the run file of 10 million
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +21,7 @@
 #include "account/account.h"
 #include "base/file.h"
 #include "importers/importers.h"
+#include "measuring.h"
 #include "store/store.h"
 
 namespace beryl {
@@ -172,20 +172,6 @@ double Time(Body&& body) {
   return best;
 }
 
-// Peak memory of a process that accounts the run file and does nothing else, in MiB.
-double PeakMemory(const Files& files) {
-  std::fflush(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    benchmark::DoNotOptimize(AccountRunFile(files, 1));
-    ::_exit(0);
-  }
-  rusage usage{};
-  int status = 0;
-  if (::wait4(child, &status, 0, &usage) != child || status != 0) std::abort();
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
-
 void Report(size_t events) {
   // Made by a process of its own, which takes its memory with it.
   const pid_t child = ::fork();
@@ -196,7 +182,7 @@ void Report(size_t events) {
   int status = 0;
   if (::waitpid(child, &status, 0) != child || status != 0) std::abort();
   const Files files(events);
-  const double peak = PeakMemory(files);
+  const double peak = PeakMemory([&] { return AccountRunFile(files, 1); });
   const double one = Time([&] { return AccountRunFile(files, 1); });
   const double two = Time([&] { return AccountRunFile(files, 2); });
   std::string ratio = "-";

@@ -9,8 +9,6 @@
 #include <fcntl.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -26,6 +24,7 @@
 #include "base/file.h"
 #include "base/wire_for_test.h"
 #include "importers/importers.h"
+#include "measuring.h"
 
 namespace beryl {
 namespace {
@@ -214,35 +213,6 @@ Imported ImportFile(const Input& input) {
   return {trace.reports.back().events, trace.reports.back().operations};
 }
 
-// Peak memory of a process that does nothing else, in MiB.
-double PeakMemory(const Input& input) {
-  std::fflush(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    benchmark::DoNotOptimize(ImportFile(input));
-    ::_exit(0);
-  }
-  rusage usage{};
-  int status = 0;
-  if (::wait4(child, &status, 0, &usage) != child || status != 0) std::abort();
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
-
-// Prints as usual and remembers the best time of each benchmark.
-class Collector : public benchmark::ConsoleReporter {
- public:
-  void ReportRuns(const std::vector<Run>& runs) override {
-    for (const Run& run : runs) {
-      if (run.run_type != Run::RT_Iteration) continue;
-      const double time = run.real_accumulated_time / static_cast<double>(run.iterations);
-      auto [place, is_new] = best.try_emplace(run.run_name.function_name, time);
-      if (!is_new) place->second = std::min(place->second, time);
-    }
-    ConsoleReporter::ReportRuns(runs);
-  }
-  std::map<std::string, double> best;
-};
-
 }  // namespace
 }  // namespace beryl
 
@@ -253,7 +223,8 @@ int main(int argc, char** argv) {
   const std::vector<size_t> sizes = {1, 10, 100};
   std::map<size_t, double> peak_mib;
   for (const size_t copies : sizes) {
-    if (!only_listing) peak_mib[copies] = beryl::PeakMemory(Input(copies));
+    if (!only_listing)
+      peak_mib[copies] = beryl::PeakMemory([&] { return beryl::ImportFile(Input(copies)); });
   }
   for (const size_t copies : sizes) {
     auto add = [&](const char* name, auto body) {
@@ -272,16 +243,16 @@ int main(int argc, char** argv) {
     add("walk", beryl::WalkFile);
     add("import", beryl::ImportFile);
   }
-  beryl::Collector collector;
+  beryl::BestTimes collector;
   benchmark::RunSpecifiedBenchmarks(&collector);
-  if (collector.best.empty()) return 0;
+  if (collector.empty()) return 0;
 
   fmt::print("\n{:>8} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}\n", "copies", "MB", "events",
              "events/s", "MB/s", "of walk", "peak MiB");
   for (const size_t copies : sizes) {
     const Input input(copies);
     auto time = [&](const char* name) {
-      return collector.best[fmt::format("{}/{}", name, copies)];
+      return collector.Seconds(fmt::format("{}/{}", name, copies));
     };
     const auto events = static_cast<double>(beryl::ImportFile(input).events);
     fmt::print("{:>8} {:>10.1f} {:>10.0f} {:>10.0f} {:>10.0f} {:>9.2f}x {:>10.0f}\n", copies,

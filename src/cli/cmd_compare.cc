@@ -104,17 +104,12 @@ int RunCompare(const CompareArguments& arguments) {
   std::vector<AccountReport> reports;
   auto ok = ForEachRun(arguments.run, *options, [&](AccountedRun run) {
     reports.push_back(MakeReport(run, *options));
-    run.input.ops.ops = {};  // accounted, and most of what a run takes in memory
-    run.input.ops.packed.reset();
+    ForgetOperations(run);
     runs.push_back(std::move(run));
     return Result<bool>(true);
   });
   if (!ok) return Fail(ok.error());
-  std::vector<tree::RunToCompare> sides;
-  for (size_t i = 0; i < runs.size(); ++i) {
-    sides.push_back({(*labels)[i], &runs[i].input.ops, &runs[i].footprint, &runs[i].folded});
-  }
-  Comparison comparison = tree::Compare(sides, *compare);
+  Comparison comparison = tree::Compare(SidesOf(*labels, runs), *compare);
   comparison.runs = std::move(reports);
 
   views::ViewOptions view;

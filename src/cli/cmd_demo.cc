@@ -28,7 +28,7 @@ int RunDemo(const std::string& page_path) {
   options.timeline = true;
   RunInput run;
   auto power_source = ByteSource::FromMemory(embedded::kDemoPower, "demo_power.csv");
-  if (auto ok = AddPower(power_source, options, "", run); !ok) return Fail(ok.error());
+  if (auto ok = AddPower(power_source, options, run); !ok) return Fail(ok.error());
   auto ops_source = ByteSource::FromMemory(embedded::kDemoOps, "demo_ops.json");
   if (auto ok = importers::Import(ops_source, options.import, run.ops); !ok)
     return Fail(ok.error());

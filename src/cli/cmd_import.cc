@@ -45,21 +45,17 @@ int RunImport(const ImportArguments& arguments) {
   if (!run) return Fail(run.error());
   run->context.tool = fmt::format("beryl {}", kVersion);
   run->ops.Unpack();
-  if (auto ok = store::Save(*run, *output); !ok) return Fail(ok.error());
-  uint64_t readings = 0;
-  for (const PowerChannel& channel : run->power.channels) readings += channel.times.size();
-  uint64_t dropped = 0;
+  const auto saved = store::Save(*run, *output);
+  if (!saved) return Fail(saved.error());
+  fmt::print(stderr, "wrote {}: {} operations, {} power readings of {} channel(s), {}\n",
+             arguments.output, FormatCount(saved->operations), FormatCount(saved->readings),
+             run->power.channels.size(), FormatBytes(output->size()));
   for (const ImportReport& report : run->ops.reports) {
-    for (const Finding& finding : report.findings) {
-      if (finding.kind == Finding::Kind::kDropped) dropped += finding.count;
-    }
+    const uint64_t dropped = report.Total(Finding::Kind::kDropped);
+    if (dropped == 0) continue;
+    fmt::print(stderr, "note: {}: {} event(s) could not be used; beryl account says why\n",
+               report.file, FormatCount(dropped));
   }
-  fmt::print(stderr, "wrote {}: {} operations, {} power readings of {} channel(s), {}{}\n",
-             arguments.output, FormatCount(run->ops.ops.size()), FormatCount(readings),
-             run->power.channels.size(), FormatBytes(output->size()),
-             dropped > 0 ? fmt::format("; {} event(s) could not be used (beryl account says why)",
-                                       FormatCount(dropped))
-                         : "");
   return kSuccess;
 }
 

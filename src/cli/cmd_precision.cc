@@ -95,17 +95,12 @@ int RunPrecision(const PrecisionArguments& arguments) {
     auto thinned = account::AccountThinned(power, run.input.ops, options->account, every);
     if (!thinned) return Result<bool>(thinned.error());
     sparsing.push_back(tree::Sparse(run.input.ops, *thinned, every, run.folded));
-    run.input.ops.ops = {};  // accounted, and most of what a run takes in memory
-    run.input.ops.packed.reset();
+    ForgetOperations(run);
     runs.push_back(std::move(run));
     return Result<bool>(true);
   });
   if (!ok) return Fail(ok.error());
-  std::vector<tree::RunToCompare> sides;
-  for (size_t i = 0; i < runs.size(); ++i) {
-    sides.push_back({(*labels)[i], &runs[i].input.ops, &runs[i].footprint, &runs[i].folded});
-  }
-  Precision precision = tree::MeasurePrecision(sides, sparsing);
+  Precision precision = tree::MeasurePrecision(SidesOf(*labels, runs), sparsing);
   precision.runs = std::move(reports);
 
   views::ViewOptions view;

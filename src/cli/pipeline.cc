@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -85,6 +86,7 @@ Result<std::vector<std::string>> FilesOf(const std::string& directory) {
     for (const fs::directory_entry& entry : fs::directory_iterator(at, error)) {
       if (entry.is_directory(error) && entry.path() > newest) newest = entry.path();
     }
+    if (error) return IoError(fmt::format("{}: cannot read: {}", at.string(), error.message()));
     if (newest.empty()) break;
     at = newest;
   }
@@ -94,24 +96,40 @@ Result<std::vector<std::string>> FilesOf(const std::string& directory) {
       directory));
 }
 
+// Power files by name, each read once: standard input cannot be read again.
+using PowerFiles = std::map<std::string, PowerTrace>;
+
+Result<PowerFiles> ReadPower(const std::vector<RankFiles>& ranks, const PipelineOptions& options) {
+  PowerFiles read;
+  for (const RankFiles& rank : ranks) {
+    for (const auto* files : {&rank.shared_power, &rank.power}) {
+      for (const std::string& file : *files) {
+        auto source = ByteSource::Open(file);
+        if (!source) return source.error();
+        auto power = sources::ReadPowerFile(*source, options.power);
+        if (!power) return power.error();
+        power->report.file = source->name();
+        read[file] = std::move(*power);
+      }
+    }
+  }
+  return read;
+}
+
 // As many power files as traces that all read the same devices: each trace has its own, and is a
 // rank on a machine of its own.
-Result<bool> PairFiles(const PipelineOptions& options, std::vector<RankFiles>& ranks) {
+void PairFiles(const PowerFiles& read, std::vector<RankFiles>& ranks) {
   const std::vector<std::string> ops = ranks.front().ops;
   const std::vector<std::string> power = ranks.front().power;
-  if (ranks.size() > 1 || power.size() < 2 || ops.size() != power.size()) return true;
+  if (ranks.size() > 1 || power.size() < 2 || ops.size() != power.size()) return;
   std::set<std::string> devices;
   bool repeated = false;
   for (const std::string& file : power) {
-    auto source = ByteSource::Open(file);
-    if (!source) return source.error();
-    auto trace = sources::ReadPowerFile(*source, options.power);
-    if (!trace) return trace.error();
-    for (const PowerChannel& channel : trace->channels) {
+    for (const PowerChannel& channel : read.at(file).channels) {
       repeated = !devices.insert(channel.name).second || repeated;
     }
   }
-  if (!repeated) return true;
+  if (!repeated) return;
   ranks.clear();
   std::set<std::string> names;
   for (const std::string& file : ops) names.insert(StemOf(file));
@@ -119,14 +137,12 @@ Result<bool> PairFiles(const PipelineOptions& options, std::vector<RankFiles>& r
     const std::string name = names.size() == ops.size() ? StemOf(ops[i]) : std::to_string(i);
     ranks.push_back({name, {ops[i]}, {power[i]}, {}});
   }
-  return true;
 }
 
 // Directories become their files, each the trace of a host; files that each have power of their own
 // become ranks.
-Result<std::vector<RankFiles>> ResolveRanks(std::vector<RankFiles> ranks,
-                                            const PipelineOptions& options) {
-  if (auto ok = PairFiles(options, ranks); !ok) return ok.error();
+Result<std::vector<RankFiles>> ResolveRanks(std::vector<RankFiles> ranks, const PowerFiles& read) {
+  PairFiles(read, ranks);
   std::vector<RankFiles> resolved;
   for (RankFiles& rank : ranks) {
     std::vector<std::string> plain;
@@ -151,35 +167,43 @@ Result<std::vector<RankFiles>> ResolveRanks(std::vector<RankFiles> ranks,
   return resolved;
 }
 
-}  // namespace
-
-Result<bool> AddPower(ByteSource& source, const PipelineOptions& options,
-                      const std::string& machine, RunInput& run) {
-  auto power = sources::ReadPowerFile(source, options.power);
-  if (!power) return power.error();
-  for (PowerChannel& channel : power->channels) {
+// Adds a power file's channels to a run. `machine`: whose they are, where there are several.
+Result<bool> AddChannels(PowerTrace power, const std::string& machine, RunInput& run) {
+  const std::string& file = power.report.file;
+  for (PowerChannel& channel : power.channels) {
     if (!machine.empty()) channel.name = machine + "/" + channel.name;
     for (const PowerChannel& known : run.power.channels) {
       if (known.name == channel.name) {
         return MisuseError(
-            fmt::format("{}: has readings of {}, which {} has too; name each device once",
-                        source.name(), channel.name, run.power.report.file));
+            fmt::format("{}: has readings of {}, which {} has too; name each device once", file,
+                        channel.name, run.power.report.file));
       }
     }
     run.power.channels.push_back(std::move(channel));
   }
-  for (const Finding& finding : power->report.findings) {
-    run.notes.push_back(fmt::format("{}: {} reading(s): {} (first at byte {})", source.name(),
-                                    finding.count, finding.reason, finding.first_offset));
+  for (const Finding& finding : power.report.findings) {
+    run.notes.push_back(fmt::format("{}: {} reading(s): {} (first at byte {})", file, finding.count,
+                                    finding.reason, finding.first_offset));
   }
   std::string& files = run.power.report.file;
-  files += (files.empty() ? "" : " and ") + source.name();
-  run.context.power_file += (run.context.power_file.empty() ? "" : ", ") + source.name();
+  files += (files.empty() ? "" : " and ") + file;
+  run.context.power_file += (run.context.power_file.empty() ? "" : ", ") + file;
   return true;
 }
 
+}  // namespace
+
+Result<bool> AddPower(ByteSource& source, const PipelineOptions& options, RunInput& run) {
+  auto power = sources::ReadPowerFile(source, options.power);
+  if (!power) return power.error();
+  power->report.file = source.name();
+  return AddChannels(std::move(*power), "", run);
+}
+
 Result<RunInput> ReadRun(const std::vector<RankFiles>& given, const PipelineOptions& options) {
-  auto ranks = ResolveRanks(given, options);
+  auto power = ReadPower(given, options);
+  if (!power) return power.error();
+  auto ranks = ResolveRanks(given, *power);
   if (!ranks) return ranks.error();
   RunInput run;
   const auto machines = std::count_if(ranks->begin(), ranks->end(),
@@ -190,17 +214,15 @@ Result<RunInput> ReadRun(const std::vector<RankFiles>& given, const PipelineOpti
     if (rank.power.empty()) return HasMachine(run.power, rank.rank) ? rank.rank : std::string();
     return machines > 1 || shared ? rank.rank : std::string();
   };
-  auto read_power = [&](const std::vector<std::string>& files, const std::string& machine) {
+  auto add_power = [&](const std::vector<std::string>& files, const std::string& machine) {
     for (const std::string& file : files) {
-      auto source = ByteSource::Open(file);
-      if (!source) return Result<bool>(source.error());
-      if (auto ok = AddPower(*source, options, machine, run); !ok) return ok;
+      if (auto ok = AddChannels(std::move(power->at(file)), machine, run); !ok) return ok;
     }
     return Result<bool>(true);
   };
   for (const RankFiles& rank : *ranks) {
-    if (auto ok = read_power(rank.shared_power, ""); !ok) return ok.error();
-    if (auto ok = read_power(rank.power, machine_of(rank)); !ok) return ok.error();
+    if (auto ok = add_power(rank.shared_power, ""); !ok) return ok.error();
+    if (auto ok = add_power(rank.power, machine_of(rank)); !ok) return ok.error();
   }
   for (const RankFiles& rank : *ranks) {
     run.ops.machine = machine_of(rank);

@@ -33,9 +33,8 @@ struct PipelineOptions {
   bool timeline = false;  // wanted for pictures only
 };
 
-// Adds the channels of a power file to a run. `machine`: whose they are, where there are several.
-Result<bool> AddPower(ByteSource& source, const PipelineOptions& options,
-                      const std::string& machine, RunInput& run);
+// Adds the channels of a power file to a run.
+Result<bool> AddPower(ByteSource& source, const PipelineOptions& options, RunInput& run);
 
 // Reads operation traces and power traces. Ranks with power of their own are machines of their own.
 Result<RunInput> ReadRun(const std::vector<RankFiles>& ranks, const PipelineOptions& options);

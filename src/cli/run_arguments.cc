@@ -350,4 +350,19 @@ Result<std::vector<std::string>> LabelsOf(const RunArguments& arguments, const s
   return labels;
 }
 
+void ForgetOperations(AccountedRun& run) {
+  run.input.ops.ops = {};
+  run.input.ops.packed.reset();
+}
+
+std::vector<tree::RunToCompare> SidesOf(const std::vector<std::string>& labels,
+                                        const std::vector<AccountedRun>& runs) {
+  std::vector<tree::RunToCompare> sides;
+  sides.reserve(runs.size());
+  for (size_t i = 0; i < runs.size(); ++i) {
+    sides.push_back({labels[i], &runs[i].input.ops, &runs[i].footprint, &runs[i].folded});
+  }
+  return sides;
+}
+
 }  // namespace beryl::cli

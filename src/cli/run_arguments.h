@@ -67,4 +67,11 @@ Result<bool> ForEachRun(const RunArguments& arguments, const PipelineOptions& op
 // same.
 Result<std::vector<std::string>> LabelsOf(const RunArguments& arguments, const std::string& given);
 
+// Lets go of a run's single operations: it is accounted, and they are most of what it takes in
+// memory.
+void ForgetOperations(AccountedRun& run);
+// Runs as what sets them side by side wants them; `runs` has to outlive it.
+std::vector<tree::RunToCompare> SidesOf(const std::vector<std::string>& labels,
+                                        const std::vector<AccountedRun>& runs);
+
 }  // namespace beryl::cli

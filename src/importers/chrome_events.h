@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "base/json.h"
 #include "base/string_table.h"
 #include "base/text.h"
+#include "importers/importers.h"
 #include "types/op_trace.h"
 
 namespace beryl::importers {
@@ -168,6 +170,13 @@ class WorkerStrings {
   size_t published_ = 0;
 };
 
+// What a receiver keeps of each worker, by its number.
+template <typename Worker>
+Worker& OfWorker(std::vector<Worker>& workers, size_t worker) {
+  if (workers.size() <= worker) workers.resize(worker + 1);
+  return workers[worker];
+}
+
 // The receiver's side: from a worker's numbers to the trace's.
 class StringRemap {
  public:
@@ -182,6 +191,30 @@ class StringRemap {
 
 // Books what the stream itself has to say.
 void ReportStreamEnd(const EventStreamEnd& end, ImportReport& report);
+
+// Walks a whole trace with a Visitor a worker. commit(Batch&, worker, keep) is called as WalkEvents
+// does; what the stream itself has to say is booked.
+template <typename Visitor, typename Batch, typename Commit>
+Result<bool> WalkChromeEvents(ByteSource& source, const ImportOptions& options,
+                              ImportReport& report, Commit&& commit) {
+  EventStreamOptions stream;
+  stream.threads = options.threads;
+  stream.progress = options.progress;
+  auto end = WalkEvents(
+      source, stream, [](int) { return std::make_unique<Visitor>(); },
+      [&](std::unique_ptr<EventBatch> taken, int worker, bool keep) {
+        commit(static_cast<Batch&>(*taken), static_cast<size_t>(worker), keep);
+      });
+  if (!end) return end.error();
+  ReportStreamEnd(*end, report);
+  return true;
+}
+
+// About how many batches a file will come in, for reserving room: growing step by step would touch
+// twice the memory.
+inline size_t BatchesOf(const ByteSource& source) {
+  return source.file_size() / EventStreamOptions().chunk_bytes + 1;
+}
 
 // Whether `text` looks like the beginning of a JSON trace at all.
 bool LooksLikeEvents(std::string_view text);

@@ -228,22 +228,15 @@ class PyTorchImporter : public Importer {
     std::vector<KinetoRecord> records;
     std::vector<ProcessNote> process_notes;
     std::optional<int64_t> base_time_ns;
-    EventStreamOptions stream;
-    const size_t chunks = source.file_size() / stream.chunk_bytes + 1;
-    auto commit = [&](std::unique_ptr<EventBatch> taken, int worker, bool keep) {
-      auto& batch = static_cast<Batch&>(*taken);
-      if (remaps.size() <= static_cast<size_t>(worker)) {
-        remaps.resize(static_cast<size_t>(worker) + 1);
-      }
-      StringRemap& remap = remaps[static_cast<size_t>(worker)];
+    auto commit = [&](Batch& batch, size_t worker, bool keep) {
+      StringRemap& remap = OfWorker(remaps, worker);
       remap.Add(batch.new_strings, trace.strings);
       if (batch.base_time_ns) base_time_ns = batch.base_time_ns;
       if (report.rank.empty()) report.rank = batch.rank;
       if (!keep) return;
       report.events += batch.events;
       batch.findings.AddTo(report);
-      // Growing step by step would touch twice the memory.
-      if (records.empty()) records.reserve(batch.records.size() * chunks);
+      if (records.empty()) records.reserve(batch.records.size() * BatchesOf(source));
       for (KinetoRecord& record : batch.records) {
         record.name = remap[record.name];
         record.thread = remap[record.thread];
@@ -257,12 +250,7 @@ class PyTorchImporter : public Importer {
         process_notes.push_back({remap[note.process], remap[note.text]});
       }
     };
-    stream.threads = options.threads;
-    stream.progress = options.progress;
-    auto end = WalkEvents(
-        source, stream, [](int) { return std::make_unique<Visitor>(); }, commit);
-    if (!end) return end.error();
-    ReportStreamEnd(*end, report);
+    if (auto ok = WalkChromeEvents<Visitor, Batch>(source, options, report, commit); !ok) return ok;
 
     constexpr int64_t kYear2000 = 946'684'800'000'000'000;
     if (base_time_ns && !CanMove(records, *base_time_ns)) {

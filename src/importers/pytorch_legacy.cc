@@ -306,20 +306,13 @@ class PyTorchLegacyImporter : public Importer {
     std::vector<StringRemap> remaps;
     std::vector<KinetoRecord> records;
     std::vector<Flow> flows;
-    EventStreamOptions stream;
-    const size_t chunks = source.file_size() / stream.chunk_bytes + 1;
-    auto commit = [&](std::unique_ptr<EventBatch> taken, int worker, bool keep) {
-      auto& batch = static_cast<Batch&>(*taken);
-      if (remaps.size() <= static_cast<size_t>(worker)) {
-        remaps.resize(static_cast<size_t>(worker) + 1);
-      }
-      StringRemap& remap = remaps[static_cast<size_t>(worker)];
+    auto commit = [&](Batch& batch, size_t worker, bool keep) {
+      StringRemap& remap = OfWorker(remaps, worker);
       remap.Add(batch.new_strings, trace.strings);
       if (!keep) return;
       report.events += batch.events;
       batch.findings.AddTo(report);
-      // Growing step by step would touch twice the memory.
-      if (records.empty()) records.reserve(batch.records.size() * chunks);
+      if (records.empty()) records.reserve(batch.records.size() * BatchesOf(source));
       for (KinetoRecord& record : batch.records) {
         record.name = remap[record.name];
         record.thread = remap[record.thread];
@@ -332,12 +325,7 @@ class PyTorchLegacyImporter : public Importer {
         flows.push_back(flow);
       }
     };
-    stream.threads = options.threads;
-    stream.progress = options.progress;
-    auto end = WalkEvents(
-        source, stream, [](int) { return std::make_unique<Visitor>(); }, commit);
-    if (!end) return end.error();
-    ReportStreamEnd(*end, report);
+    if (auto ok = WalkChromeEvents<Visitor, Batch>(source, options, report, commit); !ok) return ok;
 
     BookFlows(flows, report);
     if (!flows.empty()) FlowTies(records, flows).Tie();

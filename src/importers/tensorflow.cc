@@ -244,11 +244,8 @@ class Assembler {
         first_kind_(trace.kinds.size()),
         rank_(trace.RankNumber(report.rank)) {}
 
-  void Commit(Batch& batch, int worker, bool keep) {
-    if (workers_.size() <= static_cast<size_t>(worker)) {
-      workers_.resize(static_cast<size_t>(worker) + 1);
-    }
-    Worker& from = workers_[static_cast<size_t>(worker)];
+  void Commit(Batch& batch, size_t worker, bool keep) {
+    Worker& from = OfWorker(workers_, worker);
     from.strings.Add(batch.new_strings, trace_.strings);
     for (const auto& [name, type] : batch.new_kinds) {
       from.kinds.push_back(Kind(from.strings[name], from.strings[type]));
@@ -468,17 +465,11 @@ class TensorFlowImporter : public Importer {
 
   Result<bool> Read(ByteSource& source, const ImportOptions& options, OpTrace& trace,
                     ImportReport& report) const override {
-    EventStreamOptions stream;
-    Assembler assembler(trace, report, source.file_size() / stream.chunk_bytes + 1);
-    stream.threads = options.threads;
-    stream.progress = options.progress;
-    auto end = WalkEvents(
-        source, stream, [](int) { return std::make_unique<Visitor>(); },
-        [&](std::unique_ptr<EventBatch> batch, int worker, bool keep) {
-          assembler.Commit(static_cast<Batch&>(*batch), worker, keep);
-        });
-    if (!end) return end.error();
-    ReportStreamEnd(*end, report);
+    Assembler assembler(trace, report, BatchesOf(source));
+    auto commit = [&](Batch& batch, size_t worker, bool keep) {
+      assembler.Commit(batch, worker, keep);
+    };
+    if (auto ok = WalkChromeEvents<Visitor, Batch>(source, options, report, commit); !ok) return ok;
     assembler.Finish();
     return true;
   }

@@ -191,11 +191,8 @@ class Collector {
  public:
   Collector(OpTrace& trace, ImportReport& report) : report_(report), assembler_(trace, report) {}
 
-  void Commit(Batch& batch, int worker, bool keep) {
-    if (workers_.size() <= static_cast<size_t>(worker)) {
-      workers_.resize(static_cast<size_t>(worker) + 1);
-    }
-    Worker& from = workers_[static_cast<size_t>(worker)];
+  void Commit(Batch& batch, size_t worker, bool keep) {
+    Worker& from = OfWorker(workers_, worker);
     from.strings.Add(batch.new_strings, assembler_.strings());
     for (XlaWhat what : batch.new_whats) {
       for (StringId* id :
@@ -320,16 +317,10 @@ class XlaTraceImporter : public Importer {
   Result<bool> Read(ByteSource& source, const ImportOptions& options, OpTrace& trace,
                     ImportReport& report) const override {
     Collector collector(trace, report);
-    EventStreamOptions stream;
-    stream.threads = options.threads;
-    stream.progress = options.progress;
-    auto end = WalkEvents(
-        source, stream, [](int) { return std::make_unique<Visitor>(); },
-        [&](std::unique_ptr<EventBatch> batch, int worker, bool keep) {
-          collector.Commit(static_cast<Batch&>(*batch), worker, keep);
-        });
-    if (!end) return end.error();
-    ReportStreamEnd(*end, report);
+    auto commit = [&](Batch& batch, size_t worker, bool keep) {
+      collector.Commit(batch, worker, keep);
+    };
+    if (auto ok = WalkChromeEvents<Visitor, Batch>(source, options, report, commit); !ok) return ok;
     collector.Finish(report.rank);
     return true;
   }

@@ -211,6 +211,11 @@ class Saver {
 
 }  // namespace
 
-Result<bool> Save(const StoredRun& run, GrowingFile& file) { return Saver(run, file).Run(); }
+Result<SavedRun> Save(const StoredRun& run, GrowingFile& file) {
+  if (auto ok = Saver(run, file).Run(); !ok) return ok.error();
+  SavedRun saved{run.ops.ops.size(), 0};
+  for (const PowerChannel& channel : run.power.channels) saved.readings += channel.times.size();
+  return saved;
+}
 
 }  // namespace beryl::store

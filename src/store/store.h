@@ -28,9 +28,15 @@ struct StoredRun {
 // Whether a file with these first bytes is a run file.
 bool IsRunFile(std::string_view first_bytes);
 
+// What was written.
+struct SavedRun {
+  uint64_t operations = 0;
+  uint64_t readings = 0;
+};
+
 // Writes a run. Its operations come to stand in order of their start, those that start together as
 // they were.
-Result<bool> Save(const StoredRun& run, GrowingFile& file);
+Result<SavedRun> Save(const StoredRun& run, GrowingFile& file);
 
 struct LoadOptions {
   // Where several files make one run: what this one's devices and channels are called after, and

@@ -1,64 +1,13 @@
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <utility>
 
 #include "base/text.h"
+#include "tree/path_pattern.h"
 #include "tree/tree.h"
 
 namespace beryl::tree {
 namespace {
-
-// * is anything but "/", ** anything, ? one character. Goes back to the last star only, so that no
-// pattern takes longer than its length times that of the path, but for ** and * taking turns.
-bool Matches(std::string_view pattern, std::string_view path) {
-  struct Star {
-    size_t pattern;
-    size_t path;
-    bool crosses;
-  };
-  std::vector<Star> stars;
-  size_t p = 0;
-  size_t at = 0;
-  size_t steps = 0;
-  constexpr size_t kMostSteps = 100'000;
-  while (at < path.size() || p < pattern.size()) {
-    if (++steps > kMostSteps) return false;
-    if (p < pattern.size() && pattern[p] == '*') {
-      const bool crosses = p + 1 < pattern.size() && pattern[p + 1] == '*';
-      p += crosses ? 2 : 1;
-      stars.push_back({p, at, crosses});
-      continue;
-    }
-    if (p < pattern.size() && at < path.size() &&
-        (pattern[p] == path[at] || (pattern[p] == '?' && path[at] != '/'))) {
-      ++p;
-      ++at;
-      continue;
-    }
-    while (!stars.empty() && (stars.back().path >= path.size() ||
-                              (!stars.back().crosses && path[stars.back().path] == '/'))) {
-      stars.pop_back();
-    }
-    if (stars.empty()) return false;
-    p = stars.back().pattern;
-    at = ++stars.back().path;
-  }
-  return true;
-}
-
-size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = std::exchange(row[j], std::min({changed, row[j] + 1, row[j - 1] + 1}));
-    }
-  }
-  return row.back();
-}
 
 // The end of a path with as many parts as `parts`.
 std::string_view Tail(std::string_view path, size_t parts) {
@@ -76,14 +25,14 @@ std::vector<NodeId> FindNodes(const ModelTree& tree, std::string_view pattern) {
   std::vector<NodeId> ends;
   std::vector<NodeId> globbed;
   const bool is_glob = pattern.find_first_of("*?") != std::string_view::npos;
+  const PathPattern whole(pattern);
+  const PathPattern anywhere("**/" + std::string(pattern));
   const std::string end = "/" + std::string(pattern);
   for (NodeId id = 1; id < tree.nodes.size(); ++id) {
     const std::string path = NodePath(tree, id);
     if (path == pattern) return {id};
     if (path.ends_with(end)) ends.push_back(id);
-    if (is_glob && (Matches(pattern, path) || Matches("**/" + std::string(pattern), path))) {
-      globbed.push_back(id);
-    }
+    if (is_glob && (whole.Matches(path) || anywhere.Matches(path))) globbed.push_back(id);
   }
   return ends.empty() ? globbed : ends;
 }

@@ -38,7 +38,8 @@ bool Glob(const Pattern& pattern, const Text& text, Star&& star, Same&& same) {
 
 bool LevelMatches(std::string_view pattern, std::string_view name) {
   return Glob(
-      pattern, name, [](char c) { return c == '*'; }, [](char a, char b) { return a == b; });
+      pattern, name, [](char c) { return c == '*'; },
+      [](char a, char b) { return a == b || a == '?'; });
 }
 
 }  // namespace

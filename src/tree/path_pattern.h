@@ -1,5 +1,6 @@
-// Patterns over paths: `*` stands for anything within a level, `**` as a whole level for any number
-// of levels, none included. A pattern meets a path from its first to its last level.
+// Patterns over paths: `*` stands for anything within a level, `?` for one character, `**` as a
+// whole level for any number of levels, none included. A pattern meets a path from its first to its
+// last level.
 #pragma once
 
 #include <string>

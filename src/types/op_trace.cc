@@ -35,6 +35,14 @@ void ImportReport::Count(Finding::Kind kind, std::string_view reason, uint64_t o
   same->first_offset = std::min(same->first_offset, offset);
 }
 
+uint64_t ImportReport::Total(Finding::Kind kind) const {
+  uint64_t total = 0;
+  for (const Finding& finding : findings) {
+    if (finding.kind == kind) total += finding.count;
+  }
+  return total;
+}
+
 namespace {
 
 uint16_t NumberOf(const std::string& name, std::vector<std::string>& names) {

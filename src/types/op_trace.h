@@ -123,6 +123,8 @@ struct ImportReport {
   std::string rank;  // which rank of a distributed run it is, as it says itself or was told; or ""
 
   void Count(Finding::Kind kind, std::string_view reason, uint64_t offset, uint64_t count = 1);
+  // How often something of that kind was found.
+  uint64_t Total(Finding::Kind kind) const;
 };
 
 // What one kind of operation made went into another: an arrow of the program's dataflow.

@@ -32,15 +32,7 @@ void WriteTimeline(JsonWriter& json, const Timeline& timeline) {
     json.End();
   }
   json.End();
-  json.Key("steps").BeginArray();
-  for (const RunStep& step : timeline.steps) {
-    json.BeginObject();
-    json.Member("name", step.name);
-    json.Member("start_s", (step.start - timeline.start).seconds());
-    json.Member("end_s", (step.end - timeline.start).seconds());
-    json.End();
-  }
-  json.End();
+  WriteSteps(json, timeline);
   json.Key("activity").BeginObject();
   for (size_t phase = 0; phase < timeline.activity.size(); ++phase) {
     WriteSeries(json, PhaseName(static_cast<Phase>(phase)).data(), timeline.activity[phase]);

@@ -224,6 +224,18 @@ void WriteImport(JsonWriter& json, const std::vector<ImportReport>& reports) {
 
 }  // namespace
 
+void WriteSteps(JsonWriter& json, const Timeline& timeline) {
+  json.Key("steps").BeginArray();
+  for (const RunStep& step : timeline.steps) {
+    json.BeginObject();
+    json.Member("name", step.name);
+    json.Member("start_s", (step.start - timeline.start).seconds());
+    json.Member("end_s", (step.end - timeline.start).seconds());
+    json.End();
+  }
+  json.End();
+}
+
 void WriteAccountObject(JsonWriter& json, const AccountReport& report, const TreeColumns& tree,
                         const ViewOptions& options) {
   json.BeginObject();

@@ -59,15 +59,7 @@ std::string WriteTimelineJson(const AccountReport& report, const Timeline& timel
     WriteNumbers(json, PhaseName(static_cast<Phase>(phase)).data(), timeline.activity[phase]);
   }
   json.End();
-  json.Key("steps").BeginArray();
-  for (const RunStep& step : timeline.steps) {
-    json.BeginObject();
-    json.Member("name", step.name);
-    json.Member("start_s", (step.start - timeline.start).seconds());
-    json.Member("end_s", (step.end - timeline.start).seconds());
-    json.End();
-  }
-  json.End();
+  WriteSteps(json, timeline);
   json.End();
   return json.Take() + "\n";
 }

@@ -31,4 +31,7 @@ void WriteClosure(JsonWriter& json, const AccountReport& report);
 std::string CsvText(std::string_view text);
 std::string CsvNumber(const std::optional<double>& value);
 
+// "steps": of a timeline, in seconds from its start.
+void WriteSteps(JsonWriter& json, const Timeline& timeline);
+
 }  // namespace beryl::views
