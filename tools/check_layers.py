@@ -27,6 +27,7 @@ LIBRARIES = {
     "zlib.h": {"base"},
     "fmt": set(MAY_INCLUDE) - {"types"},  # vocabulary, like std; but the nouns do not print
     "CLI": {"cli"},
+    "Eigen": {"learn"},
     "benchmark": set(),
 }
 TEST_LIBRARIES = {"gtest", "gmock"}
@@ -100,6 +101,7 @@ def self_test():
         ("server/server.cc", '#include "store/store.h"'),
         ("cli/main.cc", '#include "server/server.h"'),
         ("cli/main.cc", "#include <CLI/CLI.hpp>"),
+        ("learn/least_squares.cc", "#include <Eigen/Dense>"),
         ("cli/main.cc", '#include "version.h"'),
         ("views/table.cc", "#include <vector>"),
         ("views/table.cc", '// not #include "cli/cli.h"'),

@@ -22,6 +22,10 @@ struct EnergyColumn {
   std::vector<double> total;
   // Standard deviation of `total` over the steps of the run; empty where there are fewer than two.
   std::vector<double> deviation;
+  // Of a prediction: between which `total` lies with the confidence that `origin` names; empty
+  // where nothing is known of that.
+  std::vector<double> low;
+  std::vector<double> high;
 };
 
 // A row of the operation table: all runs of one qualified name in one phase, and what they took

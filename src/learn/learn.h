@@ -1,0 +1,72 @@
+// Learning: from runs with measured energy to a model of a machine's energy, from that to the
+// energy of nodes that were never metered, and how far to trust it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "base/result.h"
+#include "types/dataset.h"
+#include "types/energy_column.h"
+#include "types/energy_model.h"
+#include "types/evaluation.h"
+
+namespace beryl::learn {
+
+// Reads a data set: a folder with IrEne's ml1_level_features.csv, ml2_..., module_... and
+// model_level_features.csv, one such CSV, or the authors' trees as JSON lines (by content, not by
+// name). Trees are rebuilt from scopes. A row that cannot be used (text for a number, NaN, energy
+// that is not positive, a duplicate) is left out and found in Dataset::findings; a missing column
+// or a file that is none of these is an error. Without `needs_energy`, rows may have none.
+struct DatasetOptions {
+  bool needs_energy = true;
+};
+Result<Dataset> ReadDataset(const std::string& path, const DatasetOptions& options);
+// The same from text that is in memory, for JSON lines.
+Result<Dataset> ReadTrees(ByteSource& source, const DatasetOptions& options);
+
+// The authors' JSON lines, a run a line. `predicted` are joules by run and node, or empty; NaN is
+// left out.
+std::string WriteTrees(const Dataset& data, const std::vector<EnergyColumn>& predicted);
+
+// An EnergyModel as a file that a person can read, and back. Refuses what is damaged or not one,
+// with the reason.
+std::string WriteEnergyModel(const EnergyModel& model);
+Result<EnergyModel> ReadEnergyModel(std::string text, const std::string& name);
+
+// The profiles that ship with the program, and one of them by name.
+std::vector<std::string> ProfileNames();
+std::optional<EnergyModel> FindProfile(std::string_view name);
+
+struct TrainOptions {
+  Method method = Method::kLaw;
+  FeatureSet features = FeatureSet::kAll;
+  uint64_t seed = 0;
+  int epochs = 8;
+  double pue = 1.58;  // of the baseline: power usage effectiveness, as Strubell et al. took it
+  double nominal = 0.9;
+  int threads = 0;    // 0: as many as there are cores
+  bool bands = true;  // calibrate intervals by leaving out one model at a time
+};
+// Fails where the data has not what the method needs.
+Result<EnergyModel> Train(const Dataset& data, const TrainOptions& options);
+
+// A column for each run, with low and high where the model has bands. NaN: it could not be
+// predicted; `findings` says why.
+std::vector<EnergyColumn> Predict(const EnergyModel& model, const Dataset& data,
+                                  std::vector<DataFinding>& findings);
+
+// Leaves out one model at a time; with `test`, trains on `data` and tests on the models of that.
+Result<Evaluation> Evaluate(const Dataset& data, const Dataset* test, const TrainOptions& options,
+                            uint64_t seeds);
+
+// Fits the law to `rows` ML-level rows drawn at random, and tests it on everything else, `draws`
+// times.
+Result<Calibration> Calibrate(const Dataset& data, uint64_t rows, uint64_t seed, uint64_t draws);
+
+}  // namespace beryl::learn

@@ -1,0 +1,75 @@
+#include "types/dataset.h"
+
+#include <algorithm>
+
+namespace beryl {
+
+const FeatureLook& LookOf(Feature feature) {
+  static constexpr std::array<FeatureLook, kFeatureCount> kLooks = {{
+      {"num_parameters", "1", false},
+      {"input_size", "tokens", false},
+      {"batch_size", "1", false},
+      {"seq_len", "tokens", false},
+      {"flops", "million", false},
+      {"mem_bytes", "MiB", false},
+      {"cpu", "%", true},
+      {"mem", "%", true},
+      {"gpu", "%", true},
+      {"gpu_mem", "%", true},
+      {"gpu_clk", "MHz", true},
+      {"gpu_mem_clk", "MHz", true},
+      {"times_mean", "s", true},
+      {"gpu_energy_mean", "J", true},
+      {"cpu_energy_mean", "J", true},
+  }};
+  return kLooks[static_cast<size_t>(feature)];
+}
+
+FeatureRow UnknownFeatures() {
+  FeatureRow row;
+  row.fill(kUnknown);
+  return row;
+}
+
+std::string_view DataLevelName(Level level) {
+  return level == Level::kOperation ? "ml" : LevelName(level);
+}
+
+std::vector<std::string> ModelsOf(const Dataset& data) {
+  std::vector<std::string> models;
+  for (const ModelRun& run : data.runs) {
+    if (std::find(models.begin(), models.end(), run.model) == models.end()) {
+      models.push_back(run.model);
+    }
+  }
+  return models;
+}
+
+std::vector<Feature> KnownFeatures(const Dataset& data) {
+  std::array<bool, kFeatureCount> known;
+  known.fill(true);
+  bool any = false;
+  for (const ModelRun& run : data.runs) {
+    for (const FeatureRow& row : run.features) {
+      // A root without a row of its own says nothing about what was recorded.
+      if (std::all_of(row.begin(), row.end(), [](double value) { return std::isnan(value); })) {
+        continue;
+      }
+      any = true;
+      for (size_t i = 0; i < kFeatureCount; ++i) known[i] = known[i] && !std::isnan(row[i]);
+    }
+  }
+  std::vector<Feature> features;
+  for (size_t i = 0; any && i < kFeatureCount; ++i) {
+    if (known[i]) features.push_back(static_cast<Feature>(i));
+  }
+  return features;
+}
+
+std::string ScopeOf(const ModelTree& tree, NodeId node) {
+  std::string scope = NodePath(tree, node);
+  std::replace(scope.begin(), scope.end(), '/', '.');
+  return scope;
+}
+
+}  // namespace beryl

@@ -1,0 +1,96 @@
+// Dataset: runs of models on one machine, with what is known of every node before its energy is
+// asked for (features), and, where it was measured, that energy.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "types/model_tree.h"
+
+namespace beryl {
+
+// What a node is described by: the features of IrEne's Table 1, the two that its released code adds
+// (parameters, and batch size times sequence length), and the energy of a CPU's own counter.
+enum class Feature : uint8_t {
+  kParameters,
+  kInputSize,
+  kBatchSize,
+  kSeqLen,
+  kFlops,
+  kMemBytes,
+  kCpu,
+  kMem,
+  kGpu,
+  kGpuMem,
+  kGpuClock,
+  kGpuMemClock,
+  kSeconds,
+  kGpuEnergy,
+  kCpuEnergy,
+};
+inline constexpr size_t kFeatureCount = 15;
+
+struct FeatureLook {
+  std::string_view column;  // its name in files
+  std::string_view unit;
+  bool resource = false;  // seen in a run; else told by the model's description
+};
+const FeatureLook& LookOf(Feature feature);
+
+// By Feature. NaN: not known.
+using FeatureRow = std::array<double, kFeatureCount>;
+inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+FeatureRow UnknownFeatures();
+inline double At(const FeatureRow& row, Feature feature) {
+  return row[static_cast<size_t>(feature)];
+}
+
+// Levels of a model's tree as the data calls them: an operation is an ML primitive.
+inline constexpr std::array<Level, 3> kDataLevels = {Level::kOperation, Level::kModule,
+                                                     Level::kModel};
+std::string_view DataLevelName(Level level);  // "ml", "module", "model"
+
+// One model at one input size. Nodes are named so that joining the names of a path with "." gives
+// the scope ("encoder", "layer.0", "attention", "self", "query"): lists of modules have no node.
+struct ModelRun {
+  std::string model;
+  double batch_size = 0;
+  double seq_len = 0;
+  ModelTree tree;
+  std::vector<FeatureRow> features;  // by node
+  std::vector<double> measured;      // joules by node, with everything below it; NaN: not measured
+  // Whether every node was there: the root, and each parent that the scopes speak of.
+  bool complete = true;
+  // Of trees read from JSON lines, by node, to be written back; else empty. `extra` are the members
+  // that mean nothing here, as text (",\"a\":1").
+  std::vector<std::string> ids;
+  std::vector<std::string> extra;
+  std::vector<uint64_t> lines;  // by node, in the file it came from; 0: none
+};
+
+// Something a reader has to know about the data: rows left out, parents missing.
+struct DataFinding {
+  std::string what;  // a sentence: what was found and what was done about it
+  uint64_t count = 0;
+  std::string first;  // where it was first: "file:line"
+};
+
+struct Dataset {
+  std::string name;            // as given: a folder or a file
+  std::vector<ModelRun> runs;  // in the order of the data
+  std::vector<DataFinding> findings;
+};
+
+// In the order in which they first occur.
+std::vector<std::string> ModelsOf(const Dataset& data);
+// The features that every node of the data with any of them has.
+std::vector<Feature> KnownFeatures(const Dataset& data);
+// "encoder.layer.0.attention.self"; of the root empty.
+std::string ScopeOf(const ModelTree& tree, NodeId node);
+
+}  // namespace beryl
