@@ -77,6 +77,9 @@ int Run(int argc, char** argv) {
   AddExportCommand(app, exit_code);
   AddCompareCommand(app, exit_code);
   AddPrecisionCommand(app, exit_code);
+  AddBottlenecksCommand(app, exit_code);
+  AddCostCommand(app, exit_code);
+  AddTradeoffCommand(app, exit_code);
   AddDemoCommand(app, exit_code);
   AddCompletionCommand(app, exit_code);
   try {

@@ -27,6 +27,9 @@ void AddTimelineCommand(CLI::App& app, int& exit_code);
 void AddExportCommand(CLI::App& app, int& exit_code);
 void AddCompareCommand(CLI::App& app, int& exit_code);
 void AddPrecisionCommand(CLI::App& app, int& exit_code);
+void AddBottlenecksCommand(CLI::App& app, int& exit_code);
+void AddCostCommand(CLI::App& app, int& exit_code);
+void AddTradeoffCommand(CLI::App& app, int& exit_code);
 void AddDemoCommand(CLI::App& app, int& exit_code);
 void AddCompletionCommand(CLI::App& app, int& exit_code);
 

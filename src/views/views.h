@@ -9,6 +9,7 @@
 #include "types/account_report.h"
 #include "types/analysis.h"
 #include "types/comparison.h"
+#include "types/energy_use.h"
 #include "types/precision.h"
 
 namespace beryl::views {
@@ -52,6 +53,13 @@ std::string Write(const Precision& precision, Format format, const ViewOptions& 
 
 std::string Write(const AccountReport& report, const Timeline& timeline, Format format,
                   const ViewOptions& options);
+
+// Analyses of data sets. A picture there is only of a trade-off.
+std::string Write(const Breakdowns& breakdowns, Format format, const ViewOptions& options);
+std::string Write(const QueryCosts& costs, Format format, const ViewOptions& options);
+std::string Write(const Tradeoff& tradeoff, Format format, const ViewOptions& options);
+// What a CSV or a picture of it leaves unsaid, in lines for stderr.
+std::string WriteVerdicts(const Tradeoff& tradeoff);
 
 // Formats of tools that show profiles. `self_s`: seconds at work of each node of the report's tree.
 // With a timeline in the report, kChrome has the power over time too.
