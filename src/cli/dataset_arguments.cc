@@ -136,7 +136,7 @@ void SayFindings(const std::vector<DataFinding>& findings) {
   for (const DataFinding& finding : findings) {
     fmt::print(stderr, "note: {} ({} time{}", Printable(finding.what), FormatCount(finding.count),
                finding.count == 1 ? "" : "s");
-    if (!finding.first.empty()) fmt::print(stderr, ", first: {}", Printable(finding.first));
+    if (!finding.first.empty()) fmt::print(stderr, ", first at {}", Printable(finding.first));
     fmt::print(stderr, ")\n");
   }
 }
