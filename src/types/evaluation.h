@@ -53,7 +53,8 @@ struct Calibration {
   uint64_t rows = 0;
   uint64_t seed = 0;
   uint64_t draws = 0;
-  EnergyModel model;  // of the first draw
+  EnergyModel model;           // of the first draw
+  double expected = kUnknown;  // percent; the rows themselves, each by a law fitted to the others
   // Model by model and level by level: the errors on everything that was not in the rows, of the
   // first draw and over all draws. By position in kDataLevels.
   std::array<double, 3> mape = {kUnknown, kUnknown, kUnknown};
