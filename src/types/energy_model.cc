@@ -1,8 +1,7 @@
 #include "types/energy_model.h"
 
+#include <charconv>
 #include <cmath>
-
-#include <fmt/format.h>
 
 namespace beryl {
 namespace {
@@ -20,9 +19,17 @@ std::optional<Enum> Parse(const std::array<std::string_view, kCount>& names,
   return std::nullopt;
 }
 
+std::string Decimals(double value, int decimals) {
+  std::array<char, 400> text;  // the largest double has 309 digits
+  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value,
+                                          std::chars_format::fixed, decimals);
+  return {text.data(), end};
+}
+
 // Two digits, or as many as a whole number has: "98", "1.5", "0.12".
 std::string Watts(double watts) {
-  return std::fabs(watts) < 10 ? fmt::format("{:.2g} W", watts) : fmt::format("{:.0f} W", watts);
+  const double size = std::fabs(watts);
+  return Decimals(watts, size >= 9.95 ? 0 : size >= 0.995 ? 1 : 2) + " W";
 }
 
 std::string_view Assumed(const LawTerm& term) { return term.measured ? "" : " (assumed)"; }
@@ -50,16 +57,20 @@ std::optional<FeatureSet> ParseFeatureSet(std::string_view name) {
 
 std::string LawSentence(const EnergyLaw& law) {
   std::string sentence;
-  auto add_energy = [&](const std::optional<LawTerm>& term, std::string_view whose) {
+  auto add_energy = [&](const std::optional<LawTerm>& term, const char* energy) {
     if (!term) return;
-    sentence += fmt::format("{:.2f} x {} energy{} + ", term->value, whose, Assumed(*term));
+    sentence += Decimals(term->value, 2) + " x " + energy;
+    sentence += Assumed(*term);
+    sentence += " + ";
   };
-  add_energy(law.gpu_energy, "GPU");
-  add_energy(law.cpu_energy, "CPU");
-  sentence += fmt::format("{} x time{}", Watts(law.rest_w.value), Assumed(law.rest_w));
+  add_energy(law.gpu_energy, "GPU energy");
+  add_energy(law.cpu_energy, "CPU energy");
+  sentence += Watts(law.rest_w.value) + " x time";
+  sentence += Assumed(law.rest_w);
   if (law.busy_w) {
-    sentence += fmt::format(", and {} for each % of CPU above {:.1f} %{}", Watts(law.busy_w->value),
-                            law.busy_reference, Assumed(*law.busy_w));
+    sentence += ", and " + Watts(law.busy_w->value) + " for each % of CPU above " +
+                Decimals(law.busy_reference, 1) + " %";
+    sentence += Assumed(*law.busy_w);
   }
   return sentence;
 }

@@ -1,0 +1,297 @@
+#include "learn/feature_csv.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+#include "learn/csv_fields.h"
+
+namespace beryl::learn {
+namespace {
+
+constexpr size_t kAbsent = ~size_t{0};
+constexpr size_t kLongestScope = 4096;
+
+constexpr std::array<Feature, 7> kAlwaysNeeded = {
+    Feature::kBatchSize, Feature::kSeqLen, Feature::kFlops,  Feature::kMemBytes,
+    Feature::kCpu,       Feature::kMem,    Feature::kSeconds};
+constexpr std::array<Feature, 5> kOfGpu = {Feature::kGpu, Feature::kGpuMem, Feature::kGpuClock,
+                                           Feature::kGpuMemClock, Feature::kGpuEnergy};
+
+struct Columns {
+  size_t count = 0;
+  size_t model = kAbsent;
+  size_t level_name = kAbsent;
+  size_t level = kAbsent;
+  size_t energy = kAbsent;
+  std::array<size_t, kFeatureCount> features;
+  std::array<bool, kFeatureCount> needed = {};
+
+  size_t& Of(Feature feature) { return features[static_cast<size_t>(feature)]; }
+  void Need(Feature feature) { needed[static_cast<size_t>(feature)] = true; }
+};
+
+Error NoColumn(const std::string& place, std::string_view column, const Fields& header,
+               std::string_view hint = {}) {
+  std::vector<std::string> names;
+  for (const std::string_view name : header) names.push_back(Printable(name.substr(0, 40)));
+  return InvalidError(fmt::format("{}: no column '{}'; the header has {}{}; see docs/data-sets.md",
+                                  place, column,
+                                  Ellipsize(fmt::format("{}", fmt::join(names, ", ")), 400), hint));
+}
+
+// A machine has a GPU with all its columns, or the energy counter of its CPU.
+std::optional<std::string_view> MissingOfMachine(Columns& columns) {
+  const Feature* absent = nullptr;
+  for (const Feature& feature : kOfGpu) {
+    if (absent == nullptr && columns.Of(feature) == kAbsent) absent = &feature;
+  }
+  if (absent == nullptr) {
+    for (const Feature feature : kOfGpu) columns.Need(feature);
+    return std::nullopt;
+  }
+  if (columns.Of(Feature::kCpuEnergy) != kAbsent) {
+    columns.Need(Feature::kCpuEnergy);
+    return std::nullopt;
+  }
+  return LookOf(*absent).column;
+}
+
+Result<Columns> FindColumns(const Fields& header, const std::string& place,
+                            const DatasetOptions& options) {
+  Columns columns;
+  columns.count = header.size();
+  auto find = [&](std::string_view name) {
+    const auto at = std::find(header.begin(), header.end(), name);
+    return at == header.end() ? kAbsent : static_cast<size_t>(at - header.begin());
+  };
+  columns.model = find("model_name");
+  columns.level_name = find("level_name");
+  columns.level = find("level");
+  columns.energy = find("energy_mean");
+  for (size_t i = 0; i < kFeatureCount; ++i) {
+    columns.features[i] = find(LookOf(static_cast<Feature>(i)).column);
+  }
+  columns.Of(Feature::kInputSize) = kAbsent;  // computed
+  if (columns.model == kAbsent) return NoColumn(place, "model_name", header);
+  if (columns.level_name == kAbsent) return NoColumn(place, "level_name", header);
+  for (const Feature feature : kAlwaysNeeded) {
+    columns.Need(feature);
+    if (columns.Of(feature) == kAbsent) return NoColumn(place, LookOf(feature).column, header);
+  }
+  if (columns.energy == kAbsent && options.needs_energy) {
+    return NoColumn(place, "energy_mean", header);
+  }
+  if (const auto missing = MissingOfMachine(columns)) {
+    return NoColumn(place, *missing, header,
+                    "; a machine without GPU has 'cpu_energy_mean' instead");
+  }
+  return columns;
+}
+
+bool LooksNotFinite(std::string_view text) {
+  if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
+  if (text.size() < 3) return false;
+  const char start[3] = {static_cast<char>(text[0] | 0x20), static_cast<char>(text[1] | 0x20),
+                         static_cast<char>(text[2] | 0x20)};
+  return std::memcmp(start, "nan", 3) == 0 || std::memcmp(start, "inf", 3) == 0;
+}
+
+std::optional<RowKind> KindOfLevel(std::string_view level) {
+  if (level == "model") return RowKind::kModel;
+  if (level == "module") return RowKind::kModule;
+  if (level == "ml" || level == "ml1") return RowKind::kPrimitive;
+  if (level == "ml-np" || level == "ml2") return RowKind::kOccurrence;
+  return std::nullopt;
+}
+
+bool HasEmptyPart(std::string_view scope) {
+  return scope.empty() || scope.front() == '.' || scope.back() == '.' ||
+         scope.find("..") != std::string_view::npos;
+}
+
+class RowReader {
+ public:
+  RowReader(const FeatureCsv& csv, uint32_t file, const Columns& columns,
+            const DatasetOptions& options, FindingLog& log)
+      : csv_(csv), file_(file), columns_(columns), options_(options), log_(log) {}
+
+  // Nothing: the row cannot be used, and the log says why.
+  std::optional<ScopedRow> Read(const Fields& fields, uint64_t line) {
+    line_ = line;
+    ScopedRow row;
+    row.file = file_;
+    row.line = line;
+    if (!ReadPlace(fields, row) || !ReadFeatures(fields, row) || !ReadEnergy(fields, row)) {
+      return std::nullopt;
+    }
+    return row;
+  }
+
+ private:
+  bool Drop(const char* reason, std::string_view what = {}, std::string_view value = {}) {
+    log_.Count(reason, csv_.name, line_, what, value);
+    return false;
+  }
+
+  bool ReadPlace(const Fields& fields, ScopedRow& row) {
+    row.model = fields[columns_.model];
+    if (row.model.empty()) return Drop("a row without model_name; left out");
+    row.kind = csv_.kind;
+    if (columns_.level != kAbsent) {
+      const auto kind = KindOfLevel(fields[columns_.level]);
+      if (!kind) {
+        return Drop("a level other than ml, ml-np, module and model; row left out", "level",
+                    fields[columns_.level]);
+      }
+      row.kind = *kind;
+    }
+    const std::string_view name = fields[columns_.level_name];
+    const size_t colon = name.rfind(':');
+    row.scope = name.substr(0, colon);
+    if (colon != std::string_view::npos) row.type = name.substr(colon + 1);
+    if (row.kind == RowKind::kModel) return true;
+    if (HasEmptyPart(row.scope)) {
+      return Drop("an empty scope, or one with an empty part; row left out", "level_name", name);
+    }
+    if (row.scope.size() > kLongestScope ||
+        static_cast<size_t>(std::count(row.scope.begin(), row.scope.end(), '.')) >= kDeepestScope) {
+      return Drop("a scope of more than 100 parts; row left out", "level_name", name);
+    }
+    if (row.type.empty()) {
+      return Drop("a level_name without a type ('scope:Type'); row left out", "level_name", name);
+    }
+    return true;
+  }
+
+  bool ReadFeatures(const Fields& fields, ScopedRow& row) {
+    row.features = UnknownFeatures();
+    for (size_t i = 0; i < kFeatureCount; ++i) {
+      if (columns_.features[i] == kAbsent) continue;
+      const std::string_view text = fields[columns_.features[i]];
+      if (text.empty() && !columns_.needed[i]) continue;
+      const auto feature = static_cast<Feature>(i);
+      const auto value = Number(LookOf(feature).column, text);
+      if (!value) return false;
+      if (feature == Feature::kSeconds && *value <= 0) {
+        return Drop("a time that is not positive; row left out", LookOf(feature).column, text);
+      }
+      if (*value < 0) {
+        return Drop("a negative feature; row left out", LookOf(feature).column, text);
+      }
+      row.features[i] = *value + 0.0;  // -0 is 0
+    }
+    row.batch_size = At(row.features, Feature::kBatchSize);
+    row.seq_len = At(row.features, Feature::kSeqLen);
+    const double input_size = row.batch_size * row.seq_len;
+    if (!std::isfinite(input_size)) {
+      return Drop("an input size beyond all numbers; row left out", "batch_size",
+                  fields[columns_.features[static_cast<size_t>(Feature::kBatchSize)]]);
+    }
+    row.features[static_cast<size_t>(Feature::kInputSize)] = input_size;
+    return true;
+  }
+
+  bool ReadEnergy(const Fields& fields, ScopedRow& row) {
+    if (columns_.energy == kAbsent) return true;
+    const std::string_view text = fields[columns_.energy];
+    if (!options_.needs_energy) {
+      // Whoever only predicts can do without: an energy that cannot be used is not known.
+      const auto value = ParseNumber(text);
+      if (value && *value > 0) row.measured = *value;
+      return true;
+    }
+    const auto value = Number("energy_mean", text);
+    if (!value) return false;
+    if (*value <= 0) {
+      return Drop("energy that is not positive; row left out", "energy_mean", text);
+    }
+    row.measured = *value;
+    return true;
+  }
+
+  std::optional<double> Number(std::string_view column, std::string_view text) {
+    const auto value = ParseNumber(text);
+    if (value) return value;
+    if (text.empty()) {
+      Drop("a field without a number; row left out", column);
+    } else if (LooksNotFinite(text)) {
+      Drop("NaN or infinity; row left out", column, text);
+    } else {
+      Drop("text for a number; row left out", column, text);
+    }
+    return std::nullopt;
+  }
+
+  const FeatureCsv& csv_;
+  uint32_t file_;
+  const Columns& columns_;
+  const DatasetOptions& options_;
+  FindingLog& log_;
+  uint64_t line_ = 0;
+};
+
+}  // namespace
+
+RowKind KindOfFile(std::string_view file_name) {
+  const std::string_view base = file_name.substr(file_name.rfind('/') + 1);
+  auto contains = [&](std::string_view part) { return base.find(part) != std::string_view::npos; };
+  if (contains("ml2")) return RowKind::kOccurrence;
+  if (contains("ml1")) return RowKind::kPrimitive;
+  if (contains("module")) return RowKind::kModule;
+  if (contains("model")) return RowKind::kModel;
+  return RowKind::kPrimitive;
+}
+
+Result<bool> ReadFeatureRows(FeatureCsv& csv, uint32_t file, const DatasetOptions& options,
+                             FindingLog& log, std::vector<ScopedRow>& rows) {
+  CsvLines lines(csv.text);
+  Fields fields;
+  if (!lines.Next(fields)) {
+    return InvalidError(
+        fmt::format("{}: empty; expected a header with model_name, level_name, ...", csv.name));
+  }
+  const auto columns = FindColumns(fields, fmt::format("{}:{}", csv.name, lines.line()), options);
+  if (!columns) return columns.error();
+  RowReader reader(csv, file, *columns, options, log);
+  while (lines.Next(fields)) {
+    if (!lines.well_formed()) {
+      log.Count("a quote that is not closed on its line; row left out", csv.name, lines.line());
+    } else if (fields.size() != columns->count) {
+      log.Count(fields.size() < columns->count ? "too few fields; row left out"
+                                               : "too many fields; row left out",
+                csv.name, lines.line(), fmt::format("{} of {}", fields.size(), columns->count));
+    } else if (auto row = reader.Read(fields, lines.line())) {
+      rows.push_back(*row);
+    }
+  }
+  return true;
+}
+
+Result<Dataset> ReadFeatureCsvs(std::vector<FeatureCsv>& files, std::string name,
+                                const DatasetOptions& options, FindingLog& log) {
+  std::vector<ScopedRow> rows;
+  std::vector<std::string> names;
+  for (FeatureCsv& csv : files) {
+    const auto ok = ReadFeatureRows(csv, static_cast<uint32_t>(names.size()), options, log, rows);
+    if (!ok) return ok.error();
+    names.push_back(csv.name);
+  }
+  Dataset data;
+  data.name = std::move(name);
+  data.runs = BuildRuns(rows, names, log);
+  if (data.runs.empty()) {
+    const std::string reason = FirstReason(log);
+    return InvalidError(fmt::format("{}: no row that can be used{}{}; see docs/data-sets.md",
+                                    data.name, reason.empty() ? "" : "; ", reason));
+  }
+  data.findings = log.Take();
+  return data;
+}
+
+}  // namespace beryl::learn

@@ -1,0 +1,35 @@
+// The CSV files that IrEne's authors published: a row for each node of each run, its features, its
+// energy, and where in the model it stands as "scope:Type".
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "learn/finding_log.h"
+#include "learn/learn.h"
+#include "learn/scope_tree.h"
+
+namespace beryl::learn {
+
+struct FeatureCsv {
+  std::string name;  // for messages
+  std::string text;
+  RowKind kind = RowKind::kPrimitive;  // of rows, where the file has no column `level`
+};
+
+// What the rows of a file are, by its name ("ml2_level_features.csv").
+RowKind KindOfFile(std::string_view file_name);
+
+// Appends the rows of one file that can be used. They are views into its text, in which quoted
+// fields are unquoted in place: it must stay where it is. `file` is the number that rows get. Fails
+// where a column is missing.
+Result<bool> ReadFeatureRows(FeatureCsv& csv, uint32_t file, const DatasetOptions& options,
+                             FindingLog& log, std::vector<ScopedRow>& rows);
+
+// All of it: from texts of files to trees. Fails where no row can be used.
+Result<Dataset> ReadFeatureCsvs(std::vector<FeatureCsv>& files, std::string name,
+                                const DatasetOptions& options, FindingLog& log);
+
+}  // namespace beryl::learn

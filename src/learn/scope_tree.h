@@ -1,0 +1,42 @@
+// From rows that each know only their own scope ("encoder.layer.0.attention.self") to trees.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "learn/finding_log.h"
+#include "types/dataset.h"
+
+namespace beryl::learn {
+
+// What a row stands for. An occurrence is a primitive without parameters: its scope is that of the
+// module it runs in, and several rows may be alike. A primitive whose scope is a module's is one
+// too.
+enum class RowKind : uint8_t { kModel, kModule, kPrimitive, kOccurrence };
+
+// One node of one run, as it stands in a file. The views are into text that has to outlive this.
+struct ScopedRow {
+  std::string_view model;
+  double batch_size = 0;
+  double seq_len = 0;
+  RowKind kind = RowKind::kPrimitive;
+  std::string_view scope;  // of a model: any
+  std::string_view type;
+  FeatureRow features;
+  double measured = kUnknown;
+  uint32_t file = 0;  // in the list of names
+  uint64_t line = 0;
+};
+
+// No scope has more parts than this.
+inline constexpr size_t kDeepestScope = 100;
+
+// A run for each (model, batch size, sequence length), in the order of the model rows; those that
+// have none follow. The parent of a scope is its longest prefix that has a module row. Rows of one
+// parent stand in the order: primitives, modules, occurrences, each as in `rows`.
+std::vector<ModelRun> BuildRuns(const std::vector<ScopedRow>& rows,
+                                const std::vector<std::string>& file_names, FindingLog& log);
+
+}  // namespace beryl::learn
