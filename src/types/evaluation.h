@@ -28,6 +28,7 @@ struct LevelErrors {
 };
 
 struct Evaluation {
+  std::string tool;  // "beryl 0.1.0"
   Method method = Method::kLaw;
   FeatureSet feature_set = FeatureSet::kAll;
   std::string protocol;  // "leave-one-model-out" or "train-test"
@@ -49,6 +50,7 @@ struct Evaluation {
 
 // How well a law does that was fitted to a few measurements only.
 struct Calibration {
+  std::string tool;
   std::string data;
   uint64_t rows = 0;
   uint64_t seed = 0;
