@@ -14,6 +14,7 @@
 #include "types/dataset.h"
 #include "types/energy_column.h"
 #include "types/energy_model.h"
+#include "types/energy_use.h"
 #include "types/evaluation.h"
 
 namespace beryl::learn {
@@ -68,5 +69,45 @@ Result<Evaluation> Evaluate(const Dataset& data, const Dataset* test, const Trai
 // Fits the law to `rows` ML-level rows drawn at random, and tests it on everything else, `draws`
 // times.
 Result<Calibration> Calibrate(const Dataset& data, uint64_t rows, uint64_t seed, uint64_t draws);
+
+// --- What models use energy for. `predicted` are the columns of Predict, by run, or empty: then
+// what was measured is all there is. Of neither, an error.
+
+// Where the energy of each model goes, over all its input sizes.
+Result<std::vector<Breakdown>> BreakDown(const Dataset& data,
+                                         const std::vector<EnergyColumn>& predicted,
+                                         std::vector<DataFinding>& findings);
+
+// The table of prices and emissions that ships with the program, and any of its form.
+std::string_view BundledElectricity();
+Result<std::vector<Electricity>> ReadElectricity(std::string_view text, const std::string& name,
+                                                 std::vector<DataFinding>& findings);
+
+// What queries cost, a row for each run of the given size (of all, where it is not given).
+struct CostOptions {
+  Electricity electricity;
+  double queries = 1e6;
+  double passages = 1;
+  std::optional<double> batch_size = {};
+  std::optional<double> seq_len = {};
+};
+Result<QueryCosts> CostQueries(const Dataset& data, const std::vector<EnergyColumn>& predicted,
+                               const CostOptions& options);
+
+// A CSV with the columns model and accuracy, and label if you like.
+Result<std::vector<ModelAccuracy>> ReadAccuracies(std::string_view text, const std::string& name,
+                                                  std::vector<DataFinding>& findings);
+
+// Accuracy against energy at one input size: the one given, else the largest that all models have
+// (batch size times length) with as much of it as was given.
+struct TradeoffOptions {
+  std::optional<double> batch_size = {};
+  std::optional<double> seq_len = {};
+  std::optional<double> budget_j = {};
+  std::optional<double> target = {};
+};
+Result<Tradeoff> TradeOff(const Dataset& data, const std::vector<EnergyColumn>& predicted,
+                          const std::vector<ModelAccuracy>& accuracies,
+                          const TradeoffOptions& options);
 
 }  // namespace beryl::learn

@@ -1,0 +1,203 @@
+// Where a model's energy goes: IrEne's Tables 10 and 12, and its Figure 5.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "learn/fold_layers.h"
+#include "learn/known_energy.h"
+#include "learn/learn.h"
+
+namespace beryl::learn {
+namespace {
+
+constexpr NodeId kNoNode = ~NodeId{0};
+constexpr size_t kNoPart = ~size_t{0};
+
+// The node of `reference` that each node of `tree` is: by its parent, name and type, and by how
+// many of these came before it.
+std::vector<NodeId> SameNodes(const ModelTree& reference, const ModelTree& tree) {
+  using Key = std::tuple<NodeId, std::string_view, std::string_view>;
+  std::map<std::pair<Key, size_t>, NodeId> known;
+  std::map<Key, size_t> seen;
+  for (NodeId id = 1; id < reference.nodes.size(); ++id) {
+    const TreeNode& node = reference.nodes[id];
+    const Key key{node.parent, node.name, node.type};
+    known.emplace(std::make_pair(key, seen[key]++), id);
+  }
+  seen.clear();
+  std::vector<NodeId> same(tree.nodes.size(), kNoNode);
+  if (!same.empty()) same[0] = 0;
+  for (NodeId id = 1; id < tree.nodes.size(); ++id) {
+    const TreeNode& node = tree.nodes[id];
+    if (same[node.parent] == kNoNode) continue;
+    const Key key{same[node.parent], node.name, node.type};
+    const auto found = known.find({key, seen[key]++});
+    if (found != known.end()) same[id] = found->second;
+  }
+  return same;
+}
+
+class ModelBreakdown {
+ public:
+  ModelBreakdown(const Dataset& data, std::string model, std::vector<size_t> runs,
+                 std::vector<DataFinding>& findings)
+      : data_(data), runs_(std::move(runs)), findings_(findings) {
+    result_.model = std::move(model);
+    const size_t fullest = *std::max_element(runs_.begin(), runs_.end(), [&](size_t a, size_t b) {
+      return data_.runs[a].tree.nodes.size() < data_.runs[b].tree.nodes.size();
+    });
+    reference_ = &data_.runs[fullest].tree;
+    folded_ = FoldLayers(*reference_);
+    result_.tree = folded_.tree;
+    for (const size_t run : runs_) same_.push_back(SameNodes(*reference_, data_.runs[run].tree));
+    FindParts();
+  }
+
+  Breakdown Run(const std::vector<EnergyColumn>& predicted) {
+    std::vector<const std::vector<double>*> measured_columns;
+    std::vector<const std::vector<double>*> predicted_columns;
+    for (const size_t run : runs_) {
+      measured_columns.push_back(&data_.runs[run].measured);
+      if (!predicted.empty()) predicted_columns.push_back(&predicted[run].total);
+    }
+    result_.measured_runs =
+        AddUp(measured_columns, "measured", &TwoEnergies::measured_j, result_.measured);
+    result_.predicted_runs =
+        AddUp(predicted_columns, "predicted", &TwoEnergies::predicted_j, result_.predicted);
+    const auto by =
+        result_.measured_runs > 0 ? &TwoEnergies::measured_j : &TwoEnergies::predicted_j;
+    // What is not known comes last.
+    auto size = [&](const Breakdown::Part& part) {
+      return std::isnan(part.energy.*by) ? -1.0 : part.energy.*by;
+    };
+    std::stable_sort(result_.parts.begin(), result_.parts.end(),
+                     [&](const auto& a, const auto& b) { return size(a) > size(b); });
+    return std::move(result_);
+  }
+
+ private:
+  void FindParts() {
+    const auto& nodes = reference_->nodes;
+    std::vector<bool> has_module(nodes.size(), false);
+    for (NodeId id = 1; id < nodes.size(); ++id) {
+      if (nodes[id].level != Level::kOperation) has_module[nodes[id].parent] = true;
+    }
+    part_of_.resize(nodes.size(), kNoPart);
+    for (NodeId id = 1; id < nodes.size(); ++id) {
+      const TreeNode& node = nodes[id];
+      const bool primitive = node.level == Level::kOperation;
+      // The whole is never a part of itself: below it, primitives stand for themselves.
+      const bool alone = node.parent == 0 || has_module[node.parent];
+      if (primitive ? alone : !has_module[id]) part_of_[id] = PartOf(node);
+    }
+  }
+
+  size_t PartOf(const TreeNode& node) {
+    const std::string& type = node.type.empty() ? node.name : node.type;
+    auto found = std::find_if(result_.parts.begin(), result_.parts.end(), [&](const auto& part) {
+      return part.type == type && part.level == node.level;
+    });
+    if (found == result_.parts.end()) {
+      result_.parts.push_back({type, node.level, 0, {}});
+      found = result_.parts.end() - 1;
+    }
+    ++found->nodes;
+    return static_cast<size_t>(found - result_.parts.begin());
+  }
+
+  // Fills in what one column of each run says; returns how many runs it is known of.
+  uint64_t AddUp(const std::vector<const std::vector<double>*>& columns, std::string_view what,
+                 double TwoEnergies::*place, std::vector<double>& by_node) {
+    uint64_t used = 0;
+    double whole = 0;
+    std::vector<double> parts(result_.parts.size(), 0);
+    std::vector<uint64_t> known(result_.parts.size(), 0);
+    std::vector<double> nodes(folded_.tree.nodes.size(), 0);
+    uint64_t missing = 0;
+    std::string first_missing;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      const std::vector<double>& column = *columns[i];
+      if (column.empty() || std::isnan(column[0])) continue;
+      ++used;
+      whole += column[0];
+      std::vector<double> run(reference_->nodes.size(), kUnknown);
+      for (size_t id = 0; id < column.size() && id < same_[i].size(); ++id) {
+        if (same_[i][id] != kNoNode) run[same_[i][id]] = column[id];
+      }
+      for (NodeId id = 0; id < run.size(); ++id) {
+        // A sum with something unknown in it is unknown.
+        nodes[folded_.node_of[id]] += run[id];
+        const size_t part = part_of_[id];
+        if (part == kNoPart) continue;
+        if (std::isnan(run[id])) {
+          if (missing++ == 0) first_missing = Place(runs_[i], id);
+          continue;
+        }
+        parts[part] += run[id];
+        ++known[part];
+      }
+    }
+    if (used == 0) return 0;
+    if (missing > 0) {
+      findings_.push_back({fmt::format("a part of {} without {} energy at an input size: what it "
+                                       "took is in the rest",
+                                       result_.model, what),
+                           missing, first_missing});
+    }
+    const auto runs = static_cast<double>(used);
+    result_.whole.*place = whole / runs;
+    double in_parts = 0;
+    for (size_t part = 0; part < parts.size(); ++part) {
+      if (known[part] == 0) continue;
+      result_.parts[part].energy.*place = parts[part] / runs;
+      in_parts += parts[part] / runs;
+    }
+    result_.rest.*place = result_.whole.*place - in_parts;
+    result_.sum.*place = in_parts + result_.rest.*place;
+    for (double& joules : nodes) joules /= runs;
+    by_node = std::move(nodes);
+    return used;
+  }
+
+  std::string Place(size_t run, NodeId node) const {
+    const ModelRun& at = data_.runs[run];
+    return fmt::format("{} {} {}", at.model, SizeText(at.batch_size, at.seq_len),
+                       ScopeOf(*reference_, node));
+  }
+
+  const Dataset& data_;
+  std::vector<size_t> runs_;
+  std::vector<DataFinding>& findings_;
+  const ModelTree* reference_ = nullptr;
+  FoldedModel folded_;
+  std::vector<std::vector<NodeId>> same_;  // by run: its nodes in the reference
+  std::vector<size_t> part_of_;            // by node of the reference
+  Breakdown result_;
+};
+
+}  // namespace
+
+Result<std::vector<Breakdown>> BreakDown(const Dataset& data,
+                                         const std::vector<EnergyColumn>& predicted,
+                                         std::vector<DataFinding>& findings) {
+  std::vector<Breakdown> breakdowns;
+  bool known = false;
+  for (const std::string& model : ModelsOf(data)) {
+    std::vector<size_t> runs;
+    for (size_t run = 0; run < data.runs.size(); ++run) {
+      if (data.runs[run].model == model && !data.runs[run].tree.nodes.empty()) runs.push_back(run);
+    }
+    if (runs.empty()) continue;
+    breakdowns.push_back(ModelBreakdown(data, model, std::move(runs), findings).Run(predicted));
+    known = known || breakdowns.back().measured_runs + breakdowns.back().predicted_runs > 0;
+  }
+  if (!known) return NoEnergyError(data, !predicted.empty());
+  return breakdowns;
+}
+
+}  // namespace beryl::learn

@@ -1,0 +1,31 @@
+// What is known of a whole model's energy in a run, measured or predicted.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "types/dataset.h"
+#include "types/energy_column.h"
+
+namespace beryl::learn {
+
+// Joules; NaN: not known.
+struct WholeEnergy {
+  double measured_j = kUnknown;
+  double predicted_j = kUnknown;
+  double low_j = kUnknown;
+  double high_j = kUnknown;
+};
+// `predicted`: a column for each run of the data, or empty.
+WholeEnergy WholeEnergyOf(const Dataset& data, const std::vector<EnergyColumn>& predicted,
+                          size_t run);
+
+// That there is nothing to analyse, and what to do.
+Error NoEnergyError(const Dataset& data, bool predicted);
+
+// "16x256", and those of several runs, each once.
+std::string SizeText(double batch_size, double seq_len);
+std::string SizesText(const Dataset& data);
+
+}  // namespace beryl::learn

@@ -1,0 +1,106 @@
+// What a million queries cost: IrEne's Table 3.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "learn/embedded.h"
+#include "learn/known_energy.h"
+#include "learn/learn.h"
+#include "learn/sheet.h"
+
+namespace beryl::learn {
+namespace {
+
+constexpr double kJoulesPerKwh = 3.6e6;
+constexpr double kGramsPerKilogram = 1e3;
+
+// Nothing in the field: not known. What is no number that a price or an emission can be: a finding.
+double Figure(const std::string& field, const std::string& place, DataFinding& bad) {
+  if (field.empty()) return kUnknown;
+  const auto number = ParseNumber(field);
+  if (number && *number >= 0) return *number;
+  if (bad.count++ == 0) bad.first = place;
+  return kUnknown;
+}
+
+QueryCosts::Row RowOf(const ModelRun& run, bool predicted, const WholeEnergy& energy,
+                      const CostOptions& options) {
+  QueryCosts::Row row;
+  row.model = run.model;
+  row.batch_size = run.batch_size;
+  row.seq_len = run.seq_len;
+  row.predicted = predicted;
+  row.batch_j = predicted ? energy.predicted_j : energy.measured_j;
+  const double of_batch = run.batch_size > 0 ? options.passages / run.batch_size : kUnknown;
+  const double kwh_of_joule = of_batch * options.queries / kJoulesPerKwh;
+  row.query_j = row.batch_j * of_batch;
+  row.kwh = row.batch_j * kwh_of_joule;
+  if (predicted) {
+    row.kwh_low = energy.low_j * kwh_of_joule;
+    row.kwh_high = energy.high_j * kwh_of_joule;
+  }
+  row.price = row.kwh * options.electricity.price_per_kwh;
+  row.co2e_kg = row.kwh * options.electricity.co2e_g_per_kwh / kGramsPerKilogram;
+  return row;
+}
+
+}  // namespace
+
+std::string_view BundledElectricity() { return embedded::kGrid; }
+
+Result<std::vector<Electricity>> ReadElectricity(std::string_view text, const std::string& name,
+                                                 std::vector<DataFinding>& findings) {
+  auto sheet = ReadSheet(text, name,
+                         {"region", "price_per_kwh", "currency", "price_date", "price_source",
+                          "co2e_g_per_kwh", "carbon_date", "carbon_source"},
+                         8);
+  if (!sheet) return sheet.error();
+  std::vector<Electricity> regions;
+  DataFinding bad{"a price or emission that is not a number from 0: taken as not known", 0, ""};
+  DataFinding nameless{"a line without a region: left out", 0, ""};
+  for (Sheet::Row& row : sheet->rows) {
+    const std::string place = fmt::format("{}:{}", name, row.line);
+    if (row.fields[0].empty()) {
+      if (nameless.count++ == 0) nameless.first = place;
+      continue;
+    }
+    regions.push_back({row.fields[0], Figure(row.fields[1], place, bad), row.fields[2],
+                       row.fields[3], row.fields[4], Figure(row.fields[5], place, bad),
+                       row.fields[6], row.fields[7]});
+  }
+  for (DataFinding& finding : std::vector<DataFinding>{bad, nameless}) {
+    if (finding.count > 0) findings.push_back(std::move(finding));
+  }
+  return regions;
+}
+
+Result<QueryCosts> CostQueries(const Dataset& data, const std::vector<EnergyColumn>& predicted,
+                               const CostOptions& options) {
+  QueryCosts costs;
+  costs.electricity = options.electricity;
+  costs.queries = options.queries;
+  costs.passages = options.passages;
+  bool size_found = false;
+  for (size_t i = 0; i < data.runs.size(); ++i) {
+    const ModelRun& run = data.runs[i];
+    if (run.batch_size != options.batch_size.value_or(run.batch_size)) continue;
+    if (run.seq_len != options.seq_len.value_or(run.seq_len)) continue;
+    size_found = true;
+    const WholeEnergy energy = WholeEnergyOf(data, predicted, i);
+    if (!std::isnan(energy.measured_j)) costs.rows.push_back(RowOf(run, false, energy, options));
+    if (!std::isnan(energy.predicted_j)) costs.rows.push_back(RowOf(run, true, energy, options));
+  }
+  if (!size_found && !data.runs.empty()) {
+    return InvalidError(
+        fmt::format("{}: no run of this batch size and sequence length; there are "
+                    "{} (batch x sequence)",
+                    Printable(data.name), SizesText(data)));
+  }
+  if (costs.rows.empty()) return NoEnergyError(data, !predicted.empty());
+  return costs;
+}
+
+}  // namespace beryl::learn

@@ -1,0 +1,137 @@
+// What models use energy for: which parts take it, what a query costs, what accuracy it buys.
+// Worked out of a Dataset, from energy that was measured, predicted, or both side by side.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "types/dataset.h"
+#include "types/model_tree.h"
+
+namespace beryl {
+
+// Where the numbers of an analysis came from.
+struct EnergyOrigin {
+  std::string data;
+  bool measured = false;     // the data has energy
+  std::string predicted_by;  // name of the profile; empty: nothing was predicted
+  std::string tool;
+  std::vector<DataFinding> findings;
+};
+
+// The same energy in the two ways it may be known. NaN: not known.
+struct TwoEnergies {
+  double measured_j = kUnknown;
+  double predicted_j = kUnknown;
+};
+
+// Where the energy of one model goes: the mean over its input sizes.
+struct Breakdown {
+  std::string model;
+  uint64_t measured_runs = 0;  // input sizes at which the whole model's energy is known
+  uint64_t predicted_runs = 0;
+  TwoEnergies whole;
+  // A type of module that has nothing but ML primitives inside, or of ML primitives that stand
+  // beside modules: all nodes of it added up.
+  struct Part {
+    std::string type;
+    Level level = Level::kModule;
+    uint64_t nodes = 0;  // in the model
+    TwoEnergies energy;
+  };
+  std::vector<Part> parts;  // the largest first
+  // What the whole has and the parts have not. Below zero where the parts, each measured alone,
+  // take more than the whole.
+  TwoEnergies rest;
+  TwoEnergies sum;  // of the parts and the rest
+  // The model with like layers folded into one, their energy added up; columns by node.
+  ModelTree tree;
+  std::vector<double> measured;  // empty: none
+  std::vector<double> predicted;
+};
+
+struct Breakdowns {
+  EnergyOrigin origin;
+  std::vector<Breakdown> models;
+};
+
+// What a kilowatt-hour costs and emits, as of when, and who says so.
+struct Electricity {
+  std::string region;
+  double price_per_kwh = kUnknown;
+  std::string currency;
+  std::string price_date;
+  std::string price_source;
+  double co2e_g_per_kwh = kUnknown;
+  std::string carbon_date;
+  std::string carbon_source;
+};
+
+// The energy, money and emissions of many queries. A query is one item of a batch, or several:
+// `passages` of them.
+struct QueryCosts {
+  EnergyOrigin origin;
+  Electricity electricity;
+  double queries = 1e6;
+  double passages = 1;
+  // One model at one input size, by what was measured or by what was predicted.
+  struct Row {
+    std::string model;
+    double batch_size = 0;
+    double seq_len = 0;
+    bool predicted = false;
+    double batch_j = kUnknown;  // of the model, once
+    double query_j = kUnknown;
+    double kwh = kUnknown;
+    double kwh_low = kUnknown;  // of a prediction with an interval
+    double kwh_high = kUnknown;
+    double price = kUnknown;
+    double co2e_kg = kUnknown;
+  };
+  std::vector<Row> rows;
+};
+
+// How accurate a model is at its task, as someone says.
+struct ModelAccuracy {
+  std::string model;
+  std::string label;  // to be shown; the model's name where nothing was said
+  double accuracy = 0;
+};
+
+// Accuracy against energy, all models at one input size.
+struct Tradeoff {
+  EnergyOrigin origin;
+  std::string accuracy_file;
+  double batch_size = 0;
+  double seq_len = 0;
+  bool size_chosen = false;  // by the user; else the largest that all models have
+  struct Point {
+    std::string model;
+    std::string label;
+    double accuracy = 0;
+    TwoEnergies energy;
+    double low_j = kUnknown;  // of the prediction
+    double high_j = kUnknown;
+    // On the Pareto front: none of the others takes less and is as accurate, or takes as little
+    // and is more accurate.
+    bool optimal_measured = false;
+    bool optimal_predicted = false;
+  };
+  std::vector<Point> points;  // by energy, the least first
+  std::optional<double> budget_j;
+  std::optional<double> target;
+  // Positions in `points`. Nothing: no model is that frugal or that accurate.
+  struct Choice {
+    bool predicted = false;
+    std::optional<size_t> within_budget;  // the most accurate
+    std::optional<size_t> at_target;      // the one that takes least
+  };
+  std::vector<Choice> choices;                // a measured and a predicted one, as far as known
+  std::vector<std::string> without_accuracy;  // models of the data
+  std::vector<std::string> without_energy;    // models of the accuracies: not in the data
+  std::vector<std::string> without_size;      // in both, but not at this input size
+};
+
+}  // namespace beryl
