@@ -27,6 +27,11 @@ void AddTimelineCommand(CLI::App& app, int& exit_code);
 void AddExportCommand(CLI::App& app, int& exit_code);
 void AddCompareCommand(CLI::App& app, int& exit_code);
 void AddPrecisionCommand(CLI::App& app, int& exit_code);
+void AddTrainCommand(CLI::App& app, int& exit_code);
+void AddPredictCommand(CLI::App& app, int& exit_code);
+void AddEvaluateCommand(CLI::App& app, int& exit_code);
+void AddAblateCommand(CLI::App& app, int& exit_code);
+void AddCalibrateCommand(CLI::App& app, int& exit_code);
 void AddDemoCommand(CLI::App& app, int& exit_code);
 void AddCompletionCommand(CLI::App& app, int& exit_code);
 

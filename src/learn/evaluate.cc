@@ -224,6 +224,7 @@ Result<Evaluation> Evaluate(const Dataset& data, const Dataset* test, const Trai
         "test it on other data with --test",
         data.name, all.models.empty() ? "none" : all.models.front()));
   }
+  if (auto ok = CheckMethod(options.method, options.features, known); !ok) return ok.error();
   if (test != nullptr) NoteSharedModels(all, data, evaluation);
 
   Scores scores(all, evaluation);
@@ -250,6 +251,29 @@ Result<Evaluation> Evaluate(const Dataset& data, const Dataset* test, const Trai
   evaluation.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return evaluation;
+}
+
+Result<Ablation> Ablate(const Dataset& data, const TrainOptions& options, uint64_t seeds) {
+  Ablation ablation;
+  ablation.findings = data.findings;
+  const std::vector<Feature> known = KnownFeatures(data);
+  for (const Method method : {Method::kLaw, Method::kEnd2End, Method::kStepwise, Method::kSum,
+                              Method::kUnstructured, Method::kBaseline}) {
+    for (const FeatureSet features :
+         {FeatureSet::kAll, FeatureSet::kResource, FeatureSet::kModel}) {
+      // These two look at the same few features of a run, whatever the set.
+      const bool fixed = method == Method::kLaw || method == Method::kBaseline;
+      if (fixed && features != FeatureSet::kResource) continue;
+      if (!CheckMethod(method, features, known)) continue;
+      TrainOptions each = options;
+      each.method = method;
+      each.features = features;
+      auto evaluation = Evaluate(data, nullptr, each, seeds);
+      if (!evaluation) return evaluation.error();
+      ablation.evaluations.push_back(std::move(*evaluation));
+    }
+  }
+  return ablation;
 }
 
 }  // namespace beryl::learn

@@ -29,10 +29,10 @@ class CalibrationTable : public TextPage {
     }
     Line();
     const ErrorBand& band = calibration_.model.bands[0];
-    Paragraph(fmt::format("from these rows alone, each by a law from the others: {} off on average; "
-                          "expect measurements within {:+.2f} % to {:+.2f} % of a prediction",
-                          ErrorText(calibration_.expected), 100 * (band.low - 1),
-                          100 * (band.high - 1)));
+    Paragraph(
+        fmt::format("from these rows alone, each by a law from the others: {} off on average; "
+                    "expect measurements within {:+.2f} % to {:+.2f} % of a prediction",
+                    ErrorText(calibration_.expected), 100 * (band.low - 1), 100 * (band.high - 1)));
     std::string rows = "rows: ";
     for (const std::string& row : calibration_.chosen) {
       rows += (rows.size() > 6 ? "; " : "") + row;

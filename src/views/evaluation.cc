@@ -41,8 +41,8 @@ class EvaluationTable : public TextPage {
     for (const DataFinding& finding : evaluation_.findings) {
       Paragraph("note: " + FindingText(finding), 0, kWarningStyle);
     }
-    Paragraph(fmt::format("mean absolute percentage error of energy; {}{}; {}",
-                          SeedsText(), FormatSeconds(evaluation_.seconds), evaluation_.tool),
+    Paragraph(fmt::format("mean absolute percentage error of energy; {}{}; {}", SeedsText(),
+                          FormatSeconds(evaluation_.seconds), evaluation_.tool),
               0, kDimStyle);
     return Take();
   }
@@ -120,9 +120,9 @@ class EvaluationTable : public TextPage {
                           DataLevelName(kDataLevels[level]), FormatPercent(errors.coverage),
                           errors.mean_width_pct);
     }
-    Paragraph(text.empty() ? "intervals: none, too few models to calibrate them on"
-                           : fmt::format("{:.0f} % intervals hold: {}", 100 * evaluation_.nominal,
-                                         text));
+    Paragraph(text.empty()
+                  ? "intervals: none, too few models to calibrate them on"
+                  : fmt::format("{:.0f} % intervals hold: {}", 100 * evaluation_.nominal, text));
     Line();
   }
 
@@ -204,8 +204,8 @@ constexpr const char* kCsvHead =
 
 std::string CsvLines(const Evaluation& evaluation) {
   std::string text;
-  const std::string by = fmt::format("{},{}", MethodName(evaluation.method),
-                                     FeatureSetName(evaluation.feature_set));
+  const std::string by =
+      fmt::format("{},{}", MethodName(evaluation.method), FeatureSetName(evaluation.feature_set));
   for (size_t level = 0; level < kDataLevels.size(); ++level) {
     const LevelErrors& errors = evaluation.levels[level];
     const std::string_view name = DataLevelName(kDataLevels[level]);
@@ -233,7 +233,8 @@ class AblationTable : public TextPage {
     Line();
     std::string head = Padded("method", 14) + Padded("features", 10);
     for (const Level level : kDataLevels) {
-      head += RightAligned(DataLevelName(level), kErrorWidth) + RightAligned("of nodes", kErrorWidth);
+      head +=
+          RightAligned(DataLevelName(level), kErrorWidth) + RightAligned("of nodes", kErrorWidth);
     }
     Line(Dim(head));
     for (const Evaluation& evaluation : ablation_.evaluations) {
@@ -249,12 +250,10 @@ class AblationTable : public TextPage {
     for (const DataFinding& finding : ablation_.findings) {
       Paragraph("note: " + FindingText(finding), 0, kWarningStyle);
     }
-    Paragraph(
-        fmt::format("mean absolute percentage error of energy: mean of models, and of nodes; "
-                    "seeded methods are the mean of {} seed(s); {}",
-                    MostSeeds(),
-                    ablation_.tool),
-        0, kDimStyle);
+    Paragraph(fmt::format("mean absolute percentage error of energy: mean of models, and of nodes; "
+                          "seeded methods are the mean of {} seed(s); {}",
+                          MostSeeds(), ablation_.tool),
+              0, kDimStyle);
     return Take();
   }
 

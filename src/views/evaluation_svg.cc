@@ -29,12 +29,12 @@ double LargestShown(const Evaluation& evaluation) {
 }  // namespace
 
 std::string DrawErrors(const Evaluation& evaluation) {
-  const std::string title = fmt::format("Errors of predicted energy, method {}",
-                                        MethodName(evaluation.method));
-  std::string below = evaluation.test_data.empty()
-                          ? fmt::format("every model by the others of {}", evaluation.train_data)
-                          : fmt::format("trained on {}, tested on {}", evaluation.train_data,
-                                        evaluation.test_data);
+  const std::string title =
+      fmt::format("Errors of predicted energy, method {}", MethodName(evaluation.method));
+  std::string below =
+      evaluation.test_data.empty()
+          ? fmt::format("every model by the others of {}", evaluation.train_data)
+          : fmt::format("trained on {}, tested on {}", evaluation.train_data, evaluation.test_data);
   SvgCanvas canvas(title, below);
   const double y = DrawHeading(canvas, kMargin, kInner, title, below) + 10;
   const double left = kMargin + kAxisRoom;
@@ -56,10 +56,10 @@ std::string DrawErrors(const Evaluation& evaluation) {
       line.push_back({x(errors.cdf[percent]), share(static_cast<double>(percent))});
     }
     canvas.Polyline(line, {.stroke = color(level), .stroke_width = 2});
-    legend.push_back({color(level),
-                      fmt::format("{}: {} on average, 99 % below {}",
-                                  DataLevelName(kDataLevels[level]), ErrorText(errors.mape_nodes),
-                                  ErrorText(errors.cdf[99]))});
+    legend.push_back(
+        {color(level),
+         fmt::format("{}: {} on average, 99 % below {}", DataLevelName(kDataLevels[level]),
+                     ErrorText(errors.mape_nodes), ErrorText(errors.cdf[99]))});
   }
   double end = DrawLegend(canvas, left, bottom + 52, right, legend) + 8;
   end = DrawFooter(canvas, kMargin, end, kInner, {evaluation.tool});

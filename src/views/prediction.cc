@@ -172,12 +172,11 @@ std::string Csv(const PredictionReport& report) {
     const ModelRun& of = report.data.runs[run];
     const EnergyColumn& column = report.predicted[run];
     for (NodeId node = 0; node < of.tree.nodes.size(); ++node) {
-      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},beryl.predict/1\n", CsvText(of.model),
-                          of.batch_size, of.seq_len, DataLevelName(of.tree.nodes[node].level),
-                          CsvText(ScopeOf(of.tree, node)), CsvText(of.tree.nodes[node].type),
-                          number(column.total[node]), number(column.low[node]),
-                          number(column.high[node]), number(of.measured[node]),
-                          CsvText(report.model.name));
+      text += fmt::format(
+          "{},{},{},{},{},{},{},{},{},{},{},beryl.predict/1\n", CsvText(of.model), of.batch_size,
+          of.seq_len, DataLevelName(of.tree.nodes[node].level), CsvText(ScopeOf(of.tree, node)),
+          CsvText(of.tree.nodes[node].type), number(column.total[node]), number(column.low[node]),
+          number(column.high[node]), number(of.measured[node]), CsvText(report.model.name));
     }
   }
   return text;
