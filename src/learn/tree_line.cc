@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "learn/member_name.h"
 #include "learn/needed_features.h"
 #include "learn/scope_tree.h"
 #include "learn/tree_lines.h"
@@ -40,14 +41,6 @@ std::string WithoutNotANumber(std::string_view line) {
     text += line[i];
   }
   return text;
-}
-
-// The name of a member as it stands in the text: Key::Text stops at an escaped quote.
-std::string_view RawName(json::Key key) {
-  const char* const start = key.Text().data();
-  const char* end = start;
-  while (*end != '"' && *end != '\0') end += *end == '\\' && end[1] != '\0' ? 2 : 1;
-  return {start, static_cast<size_t>(end - start)};
 }
 
 std::optional<Level> ParseDataLevel(std::string_view name) {
@@ -107,7 +100,7 @@ class LineReader {
         why_broken_ = "a node in frontend_tree is not an object";
       }
     } else {
-      Count("a member of a line that means nothing here; it is not kept", RawName(key));
+      Count("a member of a line that means nothing here; it is not kept", RawMemberName(key));
     }
   }
 
@@ -117,7 +110,7 @@ class LineReader {
     if (token == "null") return kUnknown;
     const auto number = ParseNumber(token);
     if (number && *number >= 0) return *number + 0.0;
-    Count("a number that cannot be used; it counts as unknown", RawName(key), token);
+    Count("a number that cannot be used; it counts as unknown", RawMemberName(key), token);
     return kUnknown;
   }
 
@@ -176,7 +169,7 @@ class LineReader {
     } else if (const auto feature = FindFeature(key.Text())) {
       run_.features[node][static_cast<size_t>(*feature)] = Number(key, value);
     } else {
-      run_.extra[node] += fmt::format(",\"{}\":{}", RawName(key), Trim(value.Raw(kNoLimit)));
+      run_.extra[node] += fmt::format(",\"{}\":{}", RawMemberName(key), Trim(value.Raw(kNoLimit)));
     }
   }
 
