@@ -84,6 +84,9 @@ int Run(int argc, char** argv) {
   AddEvaluateCommand(app, exit_code);
   AddAblateCommand(app, exit_code);
   AddCalibrateCommand(app, exit_code);
+  AddBottlenecksCommand(app, exit_code);
+  AddCostCommand(app, exit_code);
+  AddTradeoffCommand(app, exit_code);
   AddDemoCommand(app, exit_code);
   AddCompletionCommand(app, exit_code);
   try {

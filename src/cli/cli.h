@@ -32,6 +32,9 @@ void AddPredictCommand(CLI::App& app, int& exit_code);
 void AddEvaluateCommand(CLI::App& app, int& exit_code);
 void AddAblateCommand(CLI::App& app, int& exit_code);
 void AddCalibrateCommand(CLI::App& app, int& exit_code);
+void AddBottlenecksCommand(CLI::App& app, int& exit_code);
+void AddCostCommand(CLI::App& app, int& exit_code);
+void AddTradeoffCommand(CLI::App& app, int& exit_code);
 void AddDemoCommand(CLI::App& app, int& exit_code);
 void AddCompletionCommand(CLI::App& app, int& exit_code);
 

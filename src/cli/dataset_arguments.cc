@@ -1,6 +1,8 @@
 #include "cli/dataset_arguments.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -8,15 +10,28 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/terminal.h"
 #include "learn/learn.h"
+#include "version.h"
 
 namespace beryl::cli {
 namespace {
 
 // Coefficients of a few regressors: far above what any has.
 constexpr size_t kLargestModel = size_t{64} << 20;
+constexpr size_t kLargestSheet = size_t{16} << 20;
 constexpr size_t kFewNames = 12;
 constexpr size_t kNear = 3;
+
+Result<bool> KeepModel(Dataset& data, const std::string& model) {
+  const std::vector<std::string> models = ModelsOf(data);
+  if (std::count(models.begin(), models.end(), model) == 0) {
+    return MisuseError(fmt::format("--model '{}' is not in {}{}", Printable(model),
+                                   Printable(data.name), NearNames(model, models)));
+  }
+  std::erase_if(data.runs, [&](const ModelRun& run) { return run.model != model; });
+  return true;
+}
 
 }  // namespace
 
@@ -34,6 +49,21 @@ void AddProfileOption(CLI::App& command, std::string& profile) {
                   "What predicts energy: the name of a profile that comes with the program, or a "
                   "file that beryl train wrote")
       ->type_name("NAME|FILE");
+}
+
+void AddModelOption(CLI::App& command, std::string& model) {
+  command.add_option("--model", model, "Only this model of the data; default: all")
+      ->type_name("NAME");
+}
+
+void AddSizeOptions(CLI::App& command, std::optional<double>& batch_size,
+                    std::optional<double>& seq_len, const std::string& otherwise) {
+  command.add_option("--batch", batch_size, "Batch size; " + otherwise)
+      ->check(CLI::PositiveNumber)
+      ->type_name("B");
+  command.add_option("--seq", seq_len, "Sequence length; " + otherwise)
+      ->check(CLI::PositiveNumber)
+      ->type_name("S");
 }
 
 Result<Dataset> ReadData(const std::string& path, bool needs_energy) {
@@ -60,11 +90,54 @@ Result<EnergyModel> FindModel(const std::string& profile) {
   return learn::ReadEnergyModel(*std::move(text), profile);
 }
 
+Result<AnalysedData> ReadAnalysed(const std::string& path, const std::string& model,
+                                  const std::string& profile) {
+  AnalysedData input;
+  std::optional<EnergyModel> predictor;
+  if (!profile.empty()) {
+    auto found = FindModel(profile);
+    if (!found) return found.error();
+    predictor = *std::move(found);
+  }
+  auto data = ReadData(path, false);
+  if (!data) return data.error();
+  input.data = *std::move(data);
+  if (!model.empty()) {
+    if (auto ok = KeepModel(input.data, model); !ok) return ok.error();
+  }
+  input.origin.data = path;
+  input.origin.tool = fmt::format("beryl {}", kVersion);
+  input.origin.findings = input.data.findings;
+  input.origin.measured =
+      std::any_of(input.data.runs.begin(), input.data.runs.end(), [](const ModelRun& run) {
+        return !run.measured.empty() && !std::isnan(run.measured.front());
+      });
+  if (predictor) {
+    input.predicted = learn::Predict(*predictor, input.data, input.origin.findings);
+    input.origin.predicted_by = profile;
+  }
+  return input;
+}
+
+Result<std::string> ReadSmallFile(const std::string& path) {
+  auto source = ByteSource::Open(path);
+  if (!source) return source.error();
+  return ReadAll(*source, kLargestSheet);
+}
+
+views::ViewOptions ViewOf(const OutputArguments& output) {
+  views::ViewOptions view;
+  view.width = TerminalWidth(output.to_stdout());
+  view.color = WantColor(output.color, output.to_stdout());
+  return view;
+}
+
 void SayFindings(const std::vector<DataFinding>& findings) {
   for (const DataFinding& finding : findings) {
-    fmt::print(stderr, "note: {}: {} times", Printable(finding.what), FormatCount(finding.count));
-    if (!finding.first.empty()) fmt::print(stderr, ", first at {}", Printable(finding.first));
-    fmt::print(stderr, "\n");
+    fmt::print(stderr, "note: {} ({} time{}", Printable(finding.what), FormatCount(finding.count),
+               finding.count == 1 ? "" : "s");
+    if (!finding.first.empty()) fmt::print(stderr, ", first: {}", Printable(finding.first));
+    fmt::print(stderr, ")\n");
   }
 }
 

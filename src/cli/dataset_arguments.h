@@ -1,12 +1,17 @@
 // The arguments of every command that takes a data set: the data, and what predicts its energy.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "cli/run_arguments.h"
 #include "types/dataset.h"
+#include "types/energy_column.h"
 #include "types/energy_model.h"
+#include "types/energy_use.h"
+#include "views/views.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own
 class App;
@@ -18,12 +23,33 @@ namespace beryl::cli {
 void AddDataArgument(CLI::App& command, std::string& data);
 // --profile.
 void AddProfileOption(CLI::App& command, std::string& profile);
+// --model.
+void AddModelOption(CLI::App& command, std::string& model);
+// --batch and --seq; `otherwise` says what happens without them.
+void AddSizeOptions(CLI::App& command, std::optional<double>& batch_size,
+                    std::optional<double>& seq_len, const std::string& otherwise);
 
 Result<Dataset> ReadData(const std::string& path, bool needs_energy);
 
 // A profile that ships with the program, by name, or a file that `beryl train` wrote. A name that
 // is neither is an error that lists those there are.
 Result<EnergyModel> FindModel(const std::string& profile);
+
+// What the analyses work on: the data (one model of it, if `model` is not empty), and what the
+// profile (if not empty) predicts of it.
+struct AnalysedData {
+  Dataset data;
+  std::vector<EnergyColumn> predicted;  // by run, or empty
+  EnergyOrigin origin;
+};
+Result<AnalysedData> ReadAnalysed(const std::string& path, const std::string& model,
+                                  const std::string& profile);
+
+// A file that a person wrote: a table of figures.
+Result<std::string> ReadSmallFile(const std::string& path);
+
+// Width and colour of what goes out.
+views::ViewOptions ViewOf(const OutputArguments& output);
 
 // What a reader has to know of the data, on stderr: a line each.
 void SayFindings(const std::vector<DataFinding>& findings);

@@ -26,6 +26,10 @@ struct TwoEnergies {
   double measured_j = kUnknown;
   double predicted_j = kUnknown;
 };
+// What they are of `whole`: 0.25 for a quarter.
+inline TwoEnergies SharesOf(const TwoEnergies& energy, const TwoEnergies& whole) {
+  return {energy.measured_j / whole.measured_j, energy.predicted_j / whole.predicted_j};
+}
 
 // Where the energy of one model goes: the mean over its input sizes.
 struct Breakdown {

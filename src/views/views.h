@@ -9,6 +9,7 @@
 #include "types/account_report.h"
 #include "types/analysis.h"
 #include "types/comparison.h"
+#include "types/energy_use.h"
 #include "types/evaluation.h"
 #include "types/precision.h"
 #include "types/prediction.h"
@@ -62,6 +63,13 @@ std::string Write(const Ablation& ablation, Format format, const ViewOptions& op
 std::string Write(const Calibration& calibration, Format format, const ViewOptions& options);
 // What was learned, in a few lines for a terminal.
 std::string WriteSummary(const EnergyModel& model, const ViewOptions& options);
+
+// Analyses of data sets. A picture there is only of a trade-off.
+std::string Write(const Breakdowns& breakdowns, Format format, const ViewOptions& options);
+std::string Write(const QueryCosts& costs, Format format, const ViewOptions& options);
+std::string Write(const Tradeoff& tradeoff, Format format, const ViewOptions& options);
+// What a CSV or a picture of it leaves unsaid, in lines for stderr.
+std::string WriteVerdicts(const Tradeoff& tradeoff);
 
 // Formats of tools that show profiles. `self_s`: seconds at work of each node of the report's tree.
 // With a timeline in the report, kChrome has the power over time too.

@@ -1,0 +1,220 @@
+// Where the energy of models goes: as tables, JSON and CSV.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "views/energy_use.h"
+#include "views/text_page.h"
+#include "views/writers.h"
+
+namespace beryl::views {
+namespace {
+
+constexpr const char* kSchema = "beryl.bottlenecks/1";
+
+std::string NameOf(const TreeNode& node) {
+  std::string name = Printable(node.name);
+  if (node.folded > 1) name += fmt::format(" x{}", node.folded);
+  return name;
+}
+
+TwoEnergies At(const Breakdown& breakdown, NodeId node) {
+  TwoEnergies energy;
+  if (node < breakdown.measured.size()) energy.measured_j = breakdown.measured[node];
+  if (node < breakdown.predicted.size()) energy.predicted_j = breakdown.predicted[node];
+  return energy;
+}
+
+bool IsShown(const TreeNode& node, const ViewOptions& options) {
+  return !options.depth || node.depth <= *options.depth;
+}
+
+class BottleneckTable : public TextPage {
+ public:
+  BottleneckTable(const Breakdowns& breakdowns, const ViewOptions& options)
+      : TextPage(options), breakdowns_(breakdowns), options_(options) {}
+
+  std::string Write() {
+    for (const Breakdown& breakdown : breakdowns_.models) Model(breakdown);
+    Paragraph(fmt::format("energy {}; data: {}", EnergySources(breakdowns_.origin),
+                          breakdowns_.origin.data),
+              0, kDimStyle);
+    return Take();
+  }
+
+ private:
+  static constexpr int kJoules = 11;
+  static constexpr int kShare = 9;
+
+  void Model(const Breakdown& breakdown) {
+    measured_ = breakdown.measured_runs > 0;
+    predicted_ = breakdown.predicted_runs > 0;
+    Line(Bold(Printable(breakdown.model)));
+    if (!measured_ && !predicted_) {
+      Paragraph("the energy of the whole model is not known at any input size", 2);
+      Line();
+      return;
+    }
+    Paragraph(Runs(breakdown), 0, kDimStyle);
+    Line();
+    Line(Dim(Head() + RightAligned("nodes", 7) + "  part"));
+    for (const Breakdown::Part& part : breakdown.parts) {
+      Row(part.energy, breakdown,
+          RightAligned(FormatCount(part.nodes), 7) + "  " + Printable(part.type));
+    }
+    Row(breakdown.rest, breakdown, Blanks(9) + "in none of these parts");
+    Row(breakdown.sum, breakdown, Blanks(9) + "sum: the whole model");
+    Line();
+    Line(Dim(Head() + "  node"));
+    for (NodeId id = 0; id < breakdown.tree.nodes.size(); ++id) {
+      const TreeNode& node = breakdown.tree.nodes[id];
+      if (!IsShown(node, options_)) continue;
+      // The root is named by the heading.
+      const std::string name = id == 0 ? Printable(breakdown.model) : NameOf(node);
+      const std::string type =
+          id == 0 || node.type.empty() || node.type == node.name ? "" : Printable(node.type);
+      Row(At(breakdown, id), breakdown,
+          "  " + Blanks(2 * node.depth) + name + (type.empty() ? "" : "  " + Dim(type)));
+    }
+    Line();
+  }
+
+  std::string Runs(const Breakdown& breakdown) const {
+    auto count = [](uint64_t runs) {
+      return fmt::format("{} input size{}", runs, runs == 1 ? "" : "s");
+    };
+    if (measured_ && predicted_ && breakdown.measured_runs != breakdown.predicted_runs) {
+      return fmt::format("mean of {} measured, of {} predicted", count(breakdown.measured_runs),
+                         count(breakdown.predicted_runs));
+    }
+    return "mean of " + count(measured_ ? breakdown.measured_runs : breakdown.predicted_runs);
+  }
+
+  std::string Head() const {
+    std::string head;
+    if (measured_) head += RightAligned("measured", kJoules) + RightAligned("share", kShare);
+    if (predicted_) head += RightAligned("predicted", kJoules) + RightAligned("share", kShare);
+    return head;
+  }
+
+  void Row(const TwoEnergies& energy, const Breakdown& breakdown, const std::string& what) {
+    const TwoEnergies share = SharesOf(energy, breakdown.whole);
+    std::string line;
+    if (measured_) {
+      line += RightAligned(JoulesOrDash(energy.measured_j), kJoules) +
+              RightAligned(PercentOrDash(share.measured_j), kShare);
+    }
+    if (predicted_) {
+      line += RightAligned(JoulesOrDash(energy.predicted_j), kJoules) +
+              RightAligned(PercentOrDash(share.predicted_j), kShare);
+    }
+    Line(line + what);
+  }
+
+  const Breakdowns& breakdowns_;
+  const ViewOptions& options_;
+  bool measured_ = false;
+  bool predicted_ = false;
+};
+
+void WriteEnergy(JsonWriter& json, const TwoEnergies& energy, const TwoEnergies& whole) {
+  const TwoEnergies share = SharesOf(energy, whole);
+  json.Member("measured_j", energy.measured_j);
+  json.Member("measured_share", share.measured_j);
+  json.Member("predicted_j", energy.predicted_j);
+  json.Member("predicted_share", share.predicted_j);
+}
+
+void WriteModel(JsonWriter& json, const Breakdown& breakdown, const ViewOptions& options) {
+  json.BeginObject();
+  json.Member("model", Printable(breakdown.model));
+  json.Member("measured_runs", breakdown.measured_runs);
+  json.Member("predicted_runs", breakdown.predicted_runs);
+  json.Key("parts").BeginArray();
+  for (const Breakdown::Part& part : breakdown.parts) {
+    json.BeginObject();
+    json.Member("type", Printable(part.type));
+    json.Member("level", DataLevelName(part.level));
+    json.Member("nodes", part.nodes);
+    WriteEnergy(json, part.energy, breakdown.whole);
+    json.End();
+  }
+  json.End();
+  for (const auto& [name, energy] :
+       {std::pair("rest", &breakdown.rest), std::pair("sum", &breakdown.sum),
+        std::pair("whole", &breakdown.whole)}) {
+    json.Key(name).BeginObject();
+    WriteEnergy(json, *energy, breakdown.whole);
+    json.End();
+  }
+  json.Key("tree").BeginArray();
+  for (NodeId id = 0; id < breakdown.tree.nodes.size(); ++id) {
+    const TreeNode& node = breakdown.tree.nodes[id];
+    if (!IsShown(node, options)) continue;
+    json.BeginObject();
+    json.Member("scope", Printable(ScopeOf(breakdown.tree, id)));
+    json.Member("type", Printable(node.type));
+    json.Member("level", DataLevelName(node.level));
+    json.Member("depth", node.depth);
+    json.Member("folded", node.folded);
+    json.Member("folded_range", node.folded_range);
+    WriteEnergy(json, At(breakdown, id), breakdown.whole);
+    json.End();
+  }
+  json.End();
+  json.End();
+}
+
+std::string Json(const Breakdowns& breakdowns, const ViewOptions& options) {
+  JsonWriter json;
+  json.BeginObject();
+  json.Member("schema", kSchema);
+  WriteOrigin(json, breakdowns.origin);
+  json.Key("models").BeginArray();
+  for (const Breakdown& breakdown : breakdowns.models) WriteModel(json, breakdown, options);
+  json.End();
+  json.End();
+  return json.Take() + "\n";
+}
+
+std::string Csv(const Breakdowns& breakdowns, const ViewOptions& options) {
+  std::string text =
+      "model,what,name,type,level,nodes,measured_j,measured_share,predicted_j,predicted_share,"
+      "predicted_by,schema\n";
+  for (const Breakdown& breakdown : breakdowns.models) {
+    auto row = [&](std::string_view what, std::string_view name, std::string_view type,
+                   std::string_view level, const std::string& nodes, const TwoEnergies& energy) {
+      const TwoEnergies share = SharesOf(energy, breakdown.whole);
+      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(breakdown.model), what,
+                          CsvText(name), CsvText(type), level, nodes, CsvFigure(energy.measured_j),
+                          CsvFigure(share.measured_j), CsvFigure(energy.predicted_j),
+                          CsvFigure(share.predicted_j), CsvText(breakdowns.origin.predicted_by),
+                          kSchema);
+    };
+    for (const Breakdown::Part& part : breakdown.parts) {
+      row("part", part.type, part.type, DataLevelName(part.level), fmt::format("{}", part.nodes),
+          part.energy);
+    }
+    row("rest", "", "", "", "", breakdown.rest);
+    row("sum", "", "", "", "", breakdown.sum);
+    for (NodeId id = 0; id < breakdown.tree.nodes.size(); ++id) {
+      const TreeNode& node = breakdown.tree.nodes[id];
+      if (!IsShown(node, options)) continue;
+      row("node", ScopeOf(breakdown.tree, id), node.type, DataLevelName(node.level),
+          fmt::format("{}", node.folded), At(breakdown, id));
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string Write(const Breakdowns& breakdowns, Format format, const ViewOptions& options) {
+  if (format == Format::kJson) return Json(breakdowns, options);
+  if (format == Format::kCsv) return Csv(breakdowns, options);
+  return BottleneckTable(breakdowns, options).Write();
+}
+
+}  // namespace beryl::views

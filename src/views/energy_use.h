@@ -1,0 +1,32 @@
+// What the views of data sets have in common: where the numbers came from, and how they read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json_writer.h"
+#include "types/energy_use.h"
+
+namespace beryl::views {
+
+// "measured", "predicted by gtx1080ti", or both.
+std::string EnergySource(bool predicted, const EnergyOrigin& origin);
+std::string EnergySources(const EnergyOrigin& origin);
+// "tool", "data", "energy" and "findings".
+void WriteOrigin(JsonWriter& json, const EnergyOrigin& origin);
+
+// For tables; "-": not known.
+std::string JoulesOrDash(double joules);
+std::string PercentOrDash(double share);
+std::string FigureOrDash(double value);  // four digits that count
+// For CSV; an empty field is not known.
+std::string CsvFigure(double value);
+
+// What a budget and a target choose, and what had no place in the picture: a sentence each.
+std::vector<std::string> TradeoffSentences(const Tradeoff& tradeoff);
+// "batch 16, sequence 128 (the largest input size that all models have)"
+std::string TradeoffSize(const Tradeoff& tradeoff);
+
+std::string DrawTradeoff(const Tradeoff& tradeoff);
+
+}  // namespace beryl::views

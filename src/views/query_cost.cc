@@ -1,0 +1,149 @@
+// What queries cost in energy, money and emissions: as a table, JSON and CSV.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "views/energy_use.h"
+#include "views/text_page.h"
+#include "views/writers.h"
+
+namespace beryl::views {
+namespace {
+
+constexpr const char* kSchema = "beryl.cost/1";
+
+// "0.1319 USD per kWh (2021-05, who says so)"
+std::string Said(double value, const std::string& unit, const std::string& date,
+                 const std::string& source) {
+  if (!std::isfinite(value)) return fmt::format("{} not known", unit);
+  std::string text = fmt::format("{:g} {}", value, unit);
+  if (!source.empty()) {
+    text += date.empty() ? fmt::format(" ({})", source) : fmt::format(" ({}, {})", date, source);
+  }
+  return Printable(text);
+}
+
+class CostTable : public TextPage {
+ public:
+  CostTable(const QueryCosts& costs, const ViewOptions& options)
+      : TextPage(options), costs_(costs) {}
+
+  std::string Write() {
+    const Electricity& grid = costs_.electricity;
+    Paragraph(fmt::format(
+        "{} queries, each {} of a batch", FigureOrDash(costs_.queries),
+        costs_.passages == 1 ? "one item" : FigureOrDash(costs_.passages) + " items (passages)"));
+    Line();
+    for (const QueryCosts::Row& row : costs_.rows) {
+      widest_ = std::max(widest_, static_cast<int>(DisplayWidth(Printable(row.model))));
+      interval_ = interval_ || std::isfinite(row.kwh_low);
+    }
+    widest_ = std::min(widest_, 32);
+    Head(grid.currency.empty() ? "price" : Printable(grid.currency));
+    for (const QueryCosts::Row& row : costs_.rows) Row(row);
+    Line();
+    Paragraph(fmt::format(
+        "electricity in {}: {}; {}", Printable(grid.region),
+        Said(grid.price_per_kwh,
+             grid.currency.empty() ? "price per kWh" : grid.currency + " per kWh", grid.price_date,
+             grid.price_source),
+        Said(grid.co2e_g_per_kwh, "g CO2e per kWh", grid.carbon_date, grid.carbon_source)));
+    Paragraph(fmt::format("energy {}; data: {}", EnergySources(costs_.origin), costs_.origin.data),
+              0, kDimStyle);
+    return Take();
+  }
+
+ private:
+  void Head(const std::string& currency) {
+    Line(Dim(Padded("model", widest_) + RightAligned("batch", 7) + RightAligned("seq", 7) +
+             RightAligned("a batch", 10) + RightAligned("a query", 10) + RightAligned("kWh", 9) +
+             (interval_ ? RightAligned("between", 17) : "") + RightAligned(currency, 9) +
+             RightAligned("kg CO2e", 9) + "  energy"));
+  }
+
+  void Row(const QueryCosts::Row& row) {
+    const std::string interval =
+        std::isfinite(row.kwh_low)
+            ? fmt::format("{} - {}", FigureOrDash(row.kwh_low), FigureOrDash(row.kwh_high))
+            : "";
+    Line(Padded(Ellipsize(Printable(row.model), static_cast<size_t>(widest_)), widest_) +
+         RightAligned(fmt::format("{:g}", row.batch_size), 7) +
+         RightAligned(fmt::format("{:g}", row.seq_len), 7) +
+         RightAligned(JoulesOrDash(row.batch_j), 10) + RightAligned(JoulesOrDash(row.query_j), 10) +
+         RightAligned(FigureOrDash(row.kwh), 9) + (interval_ ? RightAligned(interval, 17) : "") +
+         RightAligned(FigureOrDash(row.price), 9) + RightAligned(FigureOrDash(row.co2e_kg), 9) +
+         "  " + (row.predicted ? "predicted" : "measured"));
+  }
+
+  const QueryCosts& costs_;
+  int widest_ = 5;
+  bool interval_ = false;
+};
+
+std::string Json(const QueryCosts& costs) {
+  const Electricity& grid = costs.electricity;
+  JsonWriter json;
+  json.BeginObject();
+  json.Member("schema", kSchema);
+  WriteOrigin(json, costs.origin);
+  json.Key("electricity").BeginObject();
+  json.Member("region", Printable(grid.region));
+  json.Member("price_per_kwh", grid.price_per_kwh);
+  json.Member("currency", Printable(grid.currency));
+  json.Member("price_date", Printable(grid.price_date));
+  json.Member("price_source", Printable(grid.price_source));
+  json.Member("co2e_g_per_kwh", grid.co2e_g_per_kwh);
+  json.Member("carbon_date", Printable(grid.carbon_date));
+  json.Member("carbon_source", Printable(grid.carbon_source));
+  json.End();
+  json.Member("queries", costs.queries);
+  json.Member("passages", costs.passages);
+  json.Key("rows").BeginArray();
+  for (const QueryCosts::Row& row : costs.rows) {
+    json.BeginObject();
+    json.Member("model", Printable(row.model));
+    json.Member("batch_size", row.batch_size);
+    json.Member("seq_len", row.seq_len);
+    json.Member("energy", EnergySource(row.predicted, costs.origin));
+    json.Member("batch_j", row.batch_j);
+    json.Member("query_j", row.query_j);
+    json.Member("kwh", row.kwh);
+    json.Member("kwh_low", row.kwh_low);
+    json.Member("kwh_high", row.kwh_high);
+    json.Member("price", row.price);
+    json.Member("co2e_kg", row.co2e_kg);
+    json.End();
+  }
+  json.End();
+  json.End();
+  return json.Take() + "\n";
+}
+
+std::string Csv(const QueryCosts& costs) {
+  const Electricity& grid = costs.electricity;
+  std::string text =
+      "model,batch_size,seq_len,energy,queries,passages,batch_j,query_j,kwh,kwh_low,kwh_high,price,"
+      "currency,price_date,co2e_kg,carbon_date,region,schema\n";
+  for (const QueryCosts::Row& row : costs.rows) {
+    text += fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(row.model),
+        row.batch_size, row.seq_len, CsvText(EnergySource(row.predicted, costs.origin)),
+        costs.queries, costs.passages, CsvFigure(row.batch_j), CsvFigure(row.query_j),
+        CsvFigure(row.kwh), CsvFigure(row.kwh_low), CsvFigure(row.kwh_high), CsvFigure(row.price),
+        CsvText(grid.currency), CsvText(grid.price_date), CsvFigure(row.co2e_kg),
+        CsvText(grid.carbon_date), CsvText(grid.region), kSchema);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string Write(const QueryCosts& costs, Format format, const ViewOptions& options) {
+  if (format == Format::kJson) return Json(costs);
+  if (format == Format::kCsv) return Csv(costs);
+  return CostTable(costs, options).Write();
+}
+
+}  // namespace beryl::views
