@@ -20,7 +20,9 @@ EXAMPLES
   beryl account --ops trace.json.gz --power power.csv      where did the joules of my run go?
   beryl import -o run.beryl --ops trace.json.gz --power power.csv
   beryl edd run.beryl --format svg -o diagram.svg          as a picture
-  beryl compare before.beryl run.beryl --fail-above 5%     did it get worse?)";
+  beryl compare before.beryl run.beryl --fail-above 5%     did it get worse?
+  beryl train measured/ -o machine.json                    learn a machine's energy
+  beryl predict --profile machine.json --data features/    and do without the meter)";
 
 // "; did you mean 'account'?", if one of `known` is near.
 std::string Suggestion(const std::string& word, const std::vector<std::string>& known) {
@@ -77,6 +79,11 @@ int Run(int argc, char** argv) {
   AddExportCommand(app, exit_code);
   AddCompareCommand(app, exit_code);
   AddPrecisionCommand(app, exit_code);
+  AddTrainCommand(app, exit_code);
+  AddPredictCommand(app, exit_code);
+  AddEvaluateCommand(app, exit_code);
+  AddAblateCommand(app, exit_code);
+  AddCalibrateCommand(app, exit_code);
   AddBottlenecksCommand(app, exit_code);
   AddCostCommand(app, exit_code);
   AddTradeoffCommand(app, exit_code);

@@ -10,18 +10,13 @@
 
 #include "base/text.h"
 #include "learn/csv_fields.h"
+#include "learn/needed_features.h"
 
 namespace beryl::learn {
 namespace {
 
 constexpr size_t kAbsent = ~size_t{0};
 constexpr size_t kLongestScope = 4096;
-
-constexpr std::array<Feature, 7> kAlwaysNeeded = {
-    Feature::kBatchSize, Feature::kSeqLen, Feature::kFlops,  Feature::kMemBytes,
-    Feature::kCpu,       Feature::kMem,    Feature::kSeconds};
-constexpr std::array<Feature, 5> kOfGpu = {Feature::kGpu, Feature::kGpuMem, Feature::kGpuClock,
-                                           Feature::kGpuMemClock, Feature::kGpuEnergy};
 
 struct Columns {
   size_t count = 0;
@@ -48,11 +43,11 @@ Error NoColumn(const std::string& place, std::string_view column, const Fields& 
 // A machine has a GPU with all its columns, or the energy counter of its CPU.
 std::optional<std::string_view> MissingOfMachine(Columns& columns) {
   const Feature* absent = nullptr;
-  for (const Feature& feature : kOfGpu) {
+  for (const Feature& feature : kNeededOfGpu) {
     if (absent == nullptr && columns.Of(feature) == kAbsent) absent = &feature;
   }
   if (absent == nullptr) {
-    for (const Feature feature : kOfGpu) columns.Need(feature);
+    for (const Feature feature : kNeededOfGpu) columns.Need(feature);
     return std::nullopt;
   }
   if (columns.Of(Feature::kCpuEnergy) != kAbsent) {

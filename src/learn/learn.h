@@ -16,6 +16,7 @@
 #include "types/energy_model.h"
 #include "types/energy_use.h"
 #include "types/evaluation.h"
+#include "types/prediction.h"
 
 namespace beryl::learn {
 
@@ -65,6 +66,10 @@ std::vector<EnergyColumn> Predict(const EnergyModel& model, const Dataset& data,
 // Leaves out one model at a time; with `test`, trains on `data` and tests on the models of that.
 Result<Evaluation> Evaluate(const Dataset& data, const Dataset* test, const TrainOptions& options,
                             uint64_t seeds);
+
+// Every method with every set of features that it can use, leaving out one model at a time.
+// `options` says the rest.
+Result<Ablation> Ablate(const Dataset& data, const TrainOptions& options, uint64_t seeds);
 
 // Fits the law to `rows` ML-level rows drawn at random, and tests it on everything else, `draws`
 // times.

@@ -32,24 +32,6 @@ bool IsListItem(std::string_view scope) {
   return !last.empty() && last.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Names reach files and terminals: bytes that would not survive that are replaced at once.
-std::string CleanName(std::string_view text) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x7F;
-  });
-  return plain ? std::string(text) : Printable(text);
-}
-
-// A type as the name of a node; a "." in it would speak of a parent.
-std::string NameOfType(std::string_view type) {
-  std::string name(type);
-  for (char& c : name) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    if (c == '.') c = '_';
-  }
-  return name;
-}
-
 // Builds the tree of one run. Used for one run after the other, so that its memory is reused.
 class TreeBuilder {
  public:
@@ -160,23 +142,21 @@ class TreeBuilder {
   void Hang(uint32_t node, std::string_view scope, const ScopedRow& row) {
     uint32_t parent = 0;
     std::string_view above = ParentScope(scope);
-    bool missing = false;
-    for (std::string_view below = scope; !above.empty();) {
-      if (const auto found = modules_.find(above); found != modules_.end()) {
-        parent = found->second;
-        break;
-      }
-      // "layer" of "layer.0" is a list, which never has a row.
-      if (!missing && !IsListItem(below)) {
-        missing = true;
-        log_.Count("a row whose parent has no row; it hangs below the nearest that has one",
-                   file_names_[row.file], row.line, "no row for", above);
-      }
-      below = above;
-      above = ParentScope(above);
+    for (; !above.empty(); above = ParentScope(above)) {
+      const auto found = modules_.find(above);
+      if (found == modules_.end()) continue;
+      parent = found->second;
+      break;
     }
-    run_.complete = run_.complete && !missing;
-    nodes_[node].name = CleanName(above.empty() ? scope : scope.substr(above.size() + 1));
+    const std::string_view name = above.empty() ? scope : scope.substr(above.size() + 1);
+    if (const std::string_view skipped = SkippedParent(name); !skipped.empty()) {
+      run_.complete = false;
+      const auto known = static_cast<size_t>(name.data() - scope.data());
+      log_.Count("a row whose parent has no row; it hangs below the nearest that has one",
+                 file_names_[row.file], row.line, "no row for",
+                 scope.substr(0, known + skipped.size()));
+    }
+    nodes_[node].name = CleanName(name);
     Node& up = nodes_[parent];
     (up.first_child == kNone ? up.first_child : nodes_[up.last_child].next) = node;
     up.last_child = node;
@@ -254,6 +234,30 @@ std::vector<std::vector<uint32_t>> GroupByRun(const std::vector<ScopedRow>& rows
 }
 
 }  // namespace
+
+std::string CleanName(std::string_view text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
+    return static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x7F;
+  });
+  return plain ? std::string(text) : Printable(text);
+}
+
+std::string NameOfType(std::string_view type) {
+  std::string name(type);
+  for (char& c : name) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (c == '.') c = '_';  // it would speak of a parent
+  }
+  return name;
+}
+
+std::string_view SkippedParent(std::string_view name) {
+  for (std::string_view above = ParentScope(name); !above.empty(); above = ParentScope(name)) {
+    if (!IsListItem(name)) return above;
+    name = above;  // a list, which never has a row
+  }
+  return {};
+}
 
 std::vector<ModelRun> BuildRuns(const std::vector<ScopedRow>& rows,
                                 const std::vector<std::string>& file_names, FindingLog& log) {

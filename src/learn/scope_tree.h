@@ -33,6 +33,14 @@ struct ScopedRow {
 // No scope has more parts than this.
 inline constexpr size_t kDeepestScope = 100;
 
+// Names reach files and terminals: bytes that would not survive that are replaced.
+std::string CleanName(std::string_view text);
+// A type as the name of a node: "MatMul" as "matmul".
+std::string NameOfType(std::string_view type);
+// The first scope that a node's name speaks of and that is no list, so that it should have been its
+// parent: "attn" of "attn.matmul", "encoder" of "encoder.layer.0"; of "layer.0" nothing.
+std::string_view SkippedParent(std::string_view name);
+
 // A run for each (model, batch size, sequence length), in the order of the model rows; those that
 // have none follow. The parent of a scope is its longest prefix that has a module row. Rows of one
 // parent stand in the order: primitives, modules, occurrences, each as in `rows`.

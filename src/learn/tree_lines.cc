@@ -1,9 +1,85 @@
-#include "learn/learn.h"
+#include "learn/tree_lines.h"
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
 
 namespace beryl::learn {
+namespace {
 
-Result<Dataset> ReadTrees(ByteSource& source, const DatasetOptions&) {
-  return InvalidError(source.name() + ": trees as JSON lines cannot be read yet");
+constexpr size_t kLargestFile = size_t{1} << 30;
+
+class FileReader {
+ public:
+  FileReader(const ByteSource& source, const DatasetOptions& options)
+      : file_(source.name()), options_(options) {
+    data_.name = file_;
+  }
+
+  Result<Dataset> Read(std::string_view text) {
+    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    uint64_t number = 0;
+    while (!text.empty()) {
+      const size_t end = std::min(text.find('\n'), text.size());
+      const std::string_view line = text.substr(0, end);
+      text.remove_prefix(std::min(end + 1, text.size()));
+      ++number;
+      if (Trim(line).empty()) continue;
+      if (const auto ok = ReadLine(line, number); !ok) return ok.error();
+    }
+    if (data_.runs.empty()) {
+      return InvalidError(fmt::format(
+          "{}: no trees in it; expected a JSON object on each line, see docs/data-sets.md", file_));
+    }
+    data_.findings = log_.Take();
+    return std::move(data_);
+  }
+  FindingLog& log() { return log_; }
+
+ private:
+  // Whoever gets the first line wrong gave another kind of file; a later one is damaged.
+  Result<bool> ReadLine(std::string_view line, uint64_t number) {
+    auto run = ReadTreeLine(line, {file_, number, kMostNodes - nodes_}, options_, log_);
+    if (!run && data_.runs.empty()) return run.error();
+    if (!run) {
+      const std::string place = fmt::format("{}:{}: ", file_, number);
+      log_.Count("a line that cannot be read; left out", file_, number,
+                 std::string_view(run.error().message).substr(place.size()));
+      return true;
+    }
+    nodes_ += run->tree.nodes.size();
+    for (const std::string& id : run->ids) {
+      if (!id.empty() && !ids_.insert(id).second) {
+        log_.Count("an id that another node has; evaluations match by it", file_, number, "id", id);
+      }
+    }
+    data_.runs.push_back(std::move(*run));
+    return true;
+  }
+
+  std::string file_;
+  const DatasetOptions& options_;
+  FindingLog log_;
+  Dataset data_;
+  std::unordered_set<std::string> ids_;
+  size_t nodes_ = 0;
+};
+
+}  // namespace
+
+Result<Dataset> ReadTrees(ByteSource& source, const DatasetOptions& options) {
+  auto text = ReadAll(source, kLargestFile);
+  if (!text) return text.error();
+  FileReader reader(source, options);
+  if (!source.damage().empty()) {
+    reader.log().Count("a compressed file that is damaged; what was before that is used",
+                       source.name(), 0, source.damage());
+  }
+  return reader.Read(*text);
 }
 
 }  // namespace beryl::learn

@@ -28,6 +28,7 @@ struct LevelErrors {
 };
 
 struct Evaluation {
+  std::string tool;  // "beryl 0.1.0"
   Method method = Method::kLaw;
   FeatureSet feature_set = FeatureSet::kAll;
   std::string protocol;  // "leave-one-model-out" or "train-test"
@@ -49,11 +50,13 @@ struct Evaluation {
 
 // How well a law does that was fitted to a few measurements only.
 struct Calibration {
+  std::string tool;
   std::string data;
   uint64_t rows = 0;
   uint64_t seed = 0;
   uint64_t draws = 0;
-  EnergyModel model;  // of the first draw
+  EnergyModel model;           // of the first draw
+  double expected = kUnknown;  // percent; the rows themselves, each by a law fitted to the others
   // Model by model and level by level: the errors on everything that was not in the rows, of the
   // first draw and over all draws. By position in kDataLevels.
   std::array<double, 3> mape = {kUnknown, kUnknown, kUnknown};

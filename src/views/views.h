@@ -10,7 +10,9 @@
 #include "types/analysis.h"
 #include "types/comparison.h"
 #include "types/energy_use.h"
+#include "types/evaluation.h"
 #include "types/precision.h"
+#include "types/prediction.h"
 
 namespace beryl::views {
 
@@ -53,6 +55,14 @@ std::string Write(const Precision& precision, Format format, const ViewOptions& 
 
 std::string Write(const AccountReport& report, const Timeline& timeline, Format format,
                   const ViewOptions& options);
+
+// Prediction. The table of one run shows its tree; that of several a line for each.
+std::string Write(const PredictionReport& report, Format format, const ViewOptions& options);
+std::string Write(const Evaluation& evaluation, Format format, const ViewOptions& options);
+std::string Write(const Ablation& ablation, Format format, const ViewOptions& options);
+std::string Write(const Calibration& calibration, Format format, const ViewOptions& options);
+// What was learned, in a few lines for a terminal.
+std::string WriteSummary(const EnergyModel& model, const ViewOptions& options);
 
 // Analyses of data sets. A picture there is only of a trade-off.
 std::string Write(const Breakdowns& breakdowns, Format format, const ViewOptions& options);

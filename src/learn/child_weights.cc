@@ -1,0 +1,254 @@
+#include "learn/child_weights.h"
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <random>
+
+#include "learn/primitives.h"
+
+namespace beryl::learn {
+namespace {
+
+using Floats = Eigen::VectorXf;
+// A row of polynomial terms for each measurement; rows are what is read, so they lie together.
+using Terms = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// Kingma and Ba's Adam, with the settings of the released code.
+class Adam {
+ public:
+  explicit Adam(Eigen::Index size) : mean_(Floats::Zero(size)), square_(Floats::Zero(size)) {}
+
+  void Step(const Floats& gradient, Floats& weights) {
+    mean_power_ *= kMeanDecay;
+    square_power_ *= kSquareDecay;
+    mean_ = kMeanDecay * mean_ + (1 - kMeanDecay) * gradient;
+    square_ = kSquareDecay * square_ + (1 - kSquareDecay) * gradient.cwiseAbs2();
+    const float rate = kRate / (1 - mean_power_);
+    const float root = std::sqrt(1 - square_power_);
+    weights.array() -= rate * mean_.array() / (square_.array().sqrt() / root + kSmallest);
+  }
+
+ private:
+  static constexpr float kRate = 1e-3F;
+  static constexpr float kMeanDecay = 0.9F;
+  static constexpr float kSquareDecay = 0.999F;
+  static constexpr float kSmallest = 1e-8F;
+  float mean_power_ = 1;
+  float square_power_ = 1;
+  Floats mean_;
+  Floats square_;
+};
+
+// One tree, its nodes in pre-order, each pointing at one of the few measurements it is made of.
+struct Lesson {
+  std::vector<uint32_t> rows;  // of `terms`
+  struct Node {
+    uint32_t row = 0;     // index into `rows`
+    uint32_t parent = 0;  // index into `nodes`
+    bool leaf = true;
+    double measured = 0;
+    double leaf_joules = 0;
+  };
+  std::vector<Node> nodes;
+};
+
+class WeightTrainer {
+ public:
+  WeightTrainer(const Terms& terms, const WeightTraining& training)
+      : terms_(terms),
+        training_(training),
+        weights_(Start(terms.cols(), training.seed)),
+        gradient_(Floats::Zero(terms.cols() + 1)),
+        adam_(terms.cols() + 1) {}
+
+  void Learn(const Lesson& lesson) {
+    const size_t rows = lesson.rows.size();
+    const Eigen::Index last = terms_.cols();
+    score_.resize(rows);
+    pull_.assign(rows, 0);
+    const float bias = weights_[last];
+    for (size_t row = 0; row < rows; ++row) {
+      score_[row] = terms_.row(lesson.rows[row]).dot(weights_.head(last)) + bias;
+    }
+    if (training_.method == Method::kUnstructured) {
+      PullUnstructured(lesson);
+    } else {
+      PullTree(lesson);
+    }
+    gradient_.setZero();
+    for (size_t row = 0; row < rows; ++row) {
+      const auto pull = static_cast<float>(pull_[row]);
+      if (pull == 0) continue;
+      gradient_.head(last) += pull * terms_.row(lesson.rows[row]).transpose();
+      gradient_[last] += pull;
+    }
+    adam_.Step(gradient_, weights_);
+  }
+
+  const Floats& weights() const { return weights_; }
+
+ private:
+  // As PyTorch starts a linear layer.
+  static Floats Start(Eigen::Index terms, uint64_t seed) {
+    std::mt19937_64 random(seed);
+    const double bound = 1 / std::sqrt(static_cast<double>(terms));
+    Floats weights(terms + 1);
+    for (float& weight : weights) {
+      const double zero_to_one = static_cast<double>(random() >> 11) * 0x1p-53;
+      weight = static_cast<float>((2 * zero_to_one - 1) * bound);
+    }
+    return weights;
+  }
+
+  static double LossSlope(double joules, double measured) {
+    return 2 * (joules - measured) / (measured * measured);
+  }
+
+  void PullUnstructured(const Lesson& lesson) {
+    for (const Lesson::Node& node : lesson.nodes) {
+      if (!node.leaf) pull_[node.row] += LossSlope(score_[node.row], node.measured);
+    }
+  }
+
+  // Sums bottom-up, then the loss's slope top-down. Nodes are in pre-order, so going backwards
+  // meets every child before its parent.
+  void PullTree(const Lesson& lesson) {
+    const bool stepwise = training_.method == Method::kStepwise;
+    const size_t count = lesson.nodes.size();
+    weight_.resize(score_.size());
+    for (size_t row = 0; row < score_.size(); ++row) {
+      score_[row] = std::tanh(score_[row]);
+      weight_[row] = 1 + score_[row] / kTau;
+    }
+    joules_.assign(count, 0);
+    slope_.assign(count, 0);
+    for (size_t i = count; i-- > 1;) {
+      const Lesson::Node& node = lesson.nodes[i];
+      if (node.leaf) joules_[i] = node.leaf_joules;
+      joules_[node.parent] += weight_[node.row] * (stepwise ? node.measured : joules_[i]);
+    }
+    for (size_t i = 0; i < count; ++i) {
+      const Lesson::Node& node = lesson.nodes[i];
+      if (i > 0) {
+        const double above = slope_[node.parent];
+        pull_[node.row] += above * (stepwise ? node.measured : joules_[i]);
+        if (!stepwise) slope_[i] = above * weight_[node.row];
+      }
+      if (!node.leaf) slope_[i] += LossSlope(joules_[i], node.measured);
+    }
+    for (size_t row = 0; row < score_.size(); ++row) {
+      pull_[row] *= (1 - score_[row] * score_[row]) / kTau;
+    }
+  }
+
+  static constexpr double kTau = 10;
+  const Terms& terms_;
+  WeightTraining training_;
+  Floats weights_;  // the bias is the last
+  Floats gradient_;
+  Adam adam_;
+  std::vector<double> score_;   // by row of the lesson; in a tree then its tanh
+  std::vector<double> weight_;  // by row of the lesson
+  std::vector<double> pull_;    // slope of the loss by the score
+  std::vector<double> joules_;  // by node
+  std::vector<double> slope_;   // of the loss by `joules_`
+};
+
+std::vector<Lesson> MakeLessons(const Measurements& all, const std::vector<uint32_t>& trees,
+                                const std::vector<double>& leaf_joules,
+                                std::vector<uint32_t>& used_rows) {
+  constexpr uint32_t kNone = ~uint32_t{0};
+  std::vector<uint32_t> place(all.rows.size(), kNone);  // of a row in the matrix of terms
+  std::vector<uint32_t> local(all.rows.size(), kNone);  // of a row in the lesson
+  std::vector<Lesson> lessons;
+  lessons.reserve(trees.size());
+  for (const uint32_t index : trees) {
+    const MeasuredTree& tree = all.trees[index];
+    Lesson lesson;
+    lesson.nodes.reserve(tree.end - tree.begin);
+    for (uint32_t i = tree.begin; i < tree.end; ++i) {
+      const MeasuredNode& node = all.nodes[i];
+      if (place[node.row] == kNone) {
+        place[node.row] = static_cast<uint32_t>(used_rows.size());
+        used_rows.push_back(node.row);
+      }
+      if (local[node.row] == kNone) {
+        local[node.row] = static_cast<uint32_t>(lesson.rows.size());
+        lesson.rows.push_back(place[node.row]);
+      }
+      lesson.nodes.push_back({local[node.row], node.parent - tree.begin, node.leaf,
+                              all.rows[node.row].measured, leaf_joules[node.row]});
+    }
+    for (uint32_t i = tree.begin; i < tree.end; ++i) local[all.nodes[i].row] = kNone;
+    lessons.push_back(std::move(lesson));
+  }
+  return lessons;
+}
+
+Terms ExpandRows(const Standard& standard, const Measurements& all,
+                 const std::vector<uint32_t>& rows, const std::vector<Feature>& features) {
+  Terms terms(static_cast<Eigen::Index>(rows.size()),
+              static_cast<Eigen::Index>(PolynomialTerms(features.size())));
+  for (size_t row = 0; row < rows.size(); ++row) {
+    Expand(standard, Pick(all.rows[rows[row]].features, features),
+           terms.row(static_cast<Eigen::Index>(row)).data());
+  }
+  return terms;
+}
+
+}  // namespace
+
+size_t PolynomialTerms(size_t features) {
+  return (features + 1) * (features + 2) * (features + 3) / 6;
+}
+
+void Expand(const Standard& standard, const std::vector<double>& features, float* terms) {
+  const size_t count = features.size();
+  std::vector<double> x(count);
+  for (size_t i = 0; i < count; ++i) x[i] = (features[i] - standard.mean[i]) / standard.scale[i];
+  *terms++ = 1;
+  for (size_t i = 0; i < count; ++i) *terms++ = static_cast<float>(x[i]);
+  for (size_t i = 0; i < count; ++i) {
+    for (size_t j = i; j < count; ++j) *terms++ = static_cast<float>(x[i] * x[j]);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    for (size_t j = i; j < count; ++j) {
+      const double product = x[i] * x[j];
+      for (size_t k = j; k < count; ++k) *terms++ = static_cast<float>(product * x[k]);
+    }
+  }
+}
+
+ChildWeighting TrainChildWeights(const Measurements& all, const std::vector<uint32_t>& trees,
+                                 const std::vector<Feature>& features,
+                                 const std::vector<double>& leaf_joules,
+                                 const WeightTraining& training) {
+  std::vector<uint32_t> rows;
+  const std::vector<Lesson> lessons = MakeLessons(all, trees, leaf_joules, rows);
+  ChildWeighting weighting;
+  weighting.standard = StandardOf(all, rows, features);
+  const Terms terms = ExpandRows(weighting.standard, all, rows, features);
+  WeightTrainer trainer(terms, training);
+  for (int epoch = 0; epoch < training.epochs; ++epoch) {
+    for (const Lesson& lesson : lessons) trainer.Learn(lesson);
+  }
+  const Floats& learned = trainer.weights();
+  weighting.weights.assign(learned.begin(), learned.end() - 1);
+  weighting.bias = learned[learned.size() - 1];
+  return weighting;
+}
+
+std::vector<double> Score(const ChildWeighting& weighting, const Measurements& all,
+                          const std::vector<uint32_t>& rows, const std::vector<Feature>& features) {
+  Floats weights(static_cast<Eigen::Index>(weighting.weights.size()));
+  for (size_t i = 0; i < weighting.weights.size(); ++i) {
+    weights[static_cast<Eigen::Index>(i)] = static_cast<float>(weighting.weights[i]);
+  }
+  const Terms terms = ExpandRows(weighting.standard, all, rows, features);
+  const Floats found = terms * weights;
+  std::vector<double> scores;
+  for (const float score : found) scores.push_back(score + weighting.bias);
+  return scores;
+}
+
+}  // namespace beryl::learn

@@ -1,0 +1,229 @@
+#include "learn/fit.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "learn/child_weights.h"
+#include "learn/law.h"
+#include "learn/primitives.h"
+
+namespace beryl::learn {
+namespace {
+
+bool Has(const std::vector<Feature>& features, Feature feature) {
+  return std::find(features.begin(), features.end(), feature) != features.end();
+}
+
+bool KnowsAll(const FeatureRow& row, const std::vector<Feature>& features) {
+  return std::none_of(features.begin(), features.end(),
+                      [&](Feature feature) { return std::isnan(At(row, feature)); });
+}
+
+// Rows to learn from: of chosen models, with energy and with every feature.
+std::vector<uint32_t> UsableRows(const Measurements& all, const ModelChoice& models,
+                                 const std::vector<Feature>& features) {
+  std::vector<uint32_t> rows;
+  for (uint32_t i = 0; i < all.rows.size(); ++i) {
+    const Measurement& row = all.rows[i];
+    if (models[row.model] && row.measured > 0 && KnowsAll(row.features, features)) {
+      rows.push_back(i);
+    }
+  }
+  return rows;
+}
+
+// Joules of ML primitives by row; NaN where there is no regressor for its type.
+std::vector<double> LeafJoules(const EnergyModel& model, const Measurements& all,
+                               const ModelChoice& models) {
+  std::vector<const PrimitiveRegressor*> by_type(all.types.size(), nullptr);
+  for (size_t type = 0; type < all.types.size(); ++type) {
+    const auto at = model.primitives.find(all.types[type]);
+    if (at != model.primitives.end()) by_type[type] = &at->second;
+  }
+  std::vector<double> joules(all.rows.size(), kUnknown);
+  for (size_t i = 0; i < all.rows.size(); ++i) {
+    const Measurement& row = all.rows[i];
+    if (row.level != kPrimitiveLevel || !models[row.model] || by_type[row.type] == nullptr)
+      continue;
+    joules[i] = Apply(*by_type[row.type], Pick(row.features, model.features));
+  }
+  return joules;
+}
+
+Result<bool> FitTrees(const Measurements& all, const ModelChoice& models,
+                      const TrainOptions& options, EnergyModel& model) {
+  const auto rows = UsableRows(all, models, model.features);
+  model.primitives = FitPrimitives(all, rows, model.features);
+  if (model.primitives.empty()) {
+    return InvalidError(fmt::format("method {} needs measured ML primitives, and there are none",
+                                    MethodName(model.method)));
+  }
+  if (model.method == Method::kSum) return true;
+  const std::vector<double> leaf_joules = LeafJoules(model, all, models);
+  std::vector<uint32_t> trees;
+  for (uint32_t i = 0; i < all.trees.size(); ++i) {
+    const MeasuredTree& tree = all.trees[i];
+    if (!models[tree.model] || !tree.trainable || tree.end - tree.begin < 2) continue;
+    // A leaf that is no ML primitive has no prediction to start from.
+    bool usable = true;
+    for (uint32_t at = tree.begin; usable && at < tree.end; ++at) {
+      const MeasuredNode& node = all.nodes[at];
+      usable = KnowsAll(all.rows[node.row].features, model.features) &&
+               (!node.leaf || !std::isnan(leaf_joules[node.row]));
+    }
+    if (usable) trees.push_back(i);
+  }
+  if (trees.empty()) {
+    return InvalidError(
+        fmt::format("method {} needs whole trees: models with every module and ML primitive "
+                    "measured; there are none. The method law needs no trees",
+                    MethodName(model.method)));
+  }
+  model.weighting = TrainChildWeights(all, trees, model.features, leaf_joules,
+                                      {options.method, options.seed, options.epochs});
+  return true;
+}
+
+std::vector<double> PredictTrees(const EnergyModel& model, const Measurements& all,
+                                 const ModelChoice& models) {
+  const std::vector<double> leaf_joules = LeafJoules(model, all, models);
+  const bool unstructured = model.method == Method::kUnstructured;
+  std::vector<double> factor(all.rows.size(), 1);  // by row; of the unstructured its joules
+  if (model.method != Method::kSum) {
+    std::vector<uint32_t> rows;
+    for (uint32_t i = 0; i < all.rows.size(); ++i) {
+      if (models[all.rows[i].model]) rows.push_back(i);
+    }
+    const std::vector<double> scores = Score(model.weighting, all, rows, model.features);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      factor[rows[i]] = unstructured ? scores[i] : 1 + std::tanh(scores[i]) / model.weighting.tau;
+    }
+  }
+  std::vector<double> joules(all.nodes.size(), kUnknown);
+  for (const MeasuredTree& tree : all.trees) {
+    if (!models[tree.model]) continue;
+    for (uint32_t i = tree.begin; i < tree.end; ++i) {
+      const MeasuredNode& node = all.nodes[i];
+      const bool primitive = all.rows[node.row].level == kPrimitiveLevel;
+      joules[i] = node.leaf || primitive ? leaf_joules[node.row]
+                  : unstructured         ? factor[node.row]
+                                         : 0;
+    }
+    // Backwards, so that a child is complete before it counts in its parent. An unknown child
+    // makes an unknown parent.
+    for (uint32_t i = tree.end; !unstructured && i-- > tree.begin + 1;) {
+      const MeasuredNode& node = all.nodes[i];
+      joules[node.parent] += factor[node.row] * joules[i];
+    }
+  }
+  return joules;
+}
+
+}  // namespace
+
+std::vector<Feature> FeaturesOfSet(FeatureSet set, const std::vector<Feature>& known) {
+  std::vector<Feature> features;
+  for (const Feature feature : known) {
+    const bool always = feature == Feature::kParameters || feature == Feature::kInputSize;
+    const bool resource = LookOf(feature).resource;
+    if (feature == Feature::kCpuEnergy && Has(known, Feature::kGpuEnergy)) continue;
+    if (always || set == FeatureSet::kAll || resource == (set == FeatureSet::kResource)) {
+      features.push_back(feature);
+    }
+  }
+  return features;
+}
+
+Result<bool> CheckMethod(Method method, FeatureSet set, const std::vector<Feature>& known) {
+  if (method == Method::kLaw) {
+    if (set == FeatureSet::kModel) {
+      return MisuseError(
+          "the law is made of a run's features (time and the device's energy); with --features "
+          "model choose another method, such as --method end2end");
+    }
+    if (!Has(known, Feature::kSeconds)) {
+      return InvalidError("the law needs the time of every node (times_mean)");
+    }
+    if (!Has(known, Feature::kGpuEnergy) && !Has(known, Feature::kCpuEnergy)) {
+      return InvalidError(
+          "the law needs the energy of the device that computes, of every node (gpu_energy_mean or "
+          "cpu_energy_mean)");
+    }
+  }
+  if (method == Method::kBaseline) {
+    if (set == FeatureSet::kModel) {
+      return MisuseError("the baseline is made of the GPU's energy; it has no --features model");
+    }
+    if (!Has(known, Feature::kGpuEnergy)) {
+      return InvalidError("the baseline needs the energy of the GPU driver (gpu_energy_mean)");
+    }
+  }
+  return true;
+}
+
+Result<EnergyModel> Fit(const Measurements& all, const ModelChoice& models,
+                        const std::vector<Feature>& known, const TrainOptions& options) {
+  EnergyModel model;
+  model.method = options.method;
+  model.feature_set = options.features;
+  model.nominal = options.nominal;
+  if (auto ok = CheckMethod(options.method, options.features, known); !ok) return ok.error();
+  if (options.method == Method::kBaseline) {
+    model.features = {Feature::kGpuEnergy};
+    model.pue = options.pue;
+    return model;
+  }
+  if (options.method == Method::kLaw) {
+    const LawTerms terms = TermsOf(known);
+    model.features = FeaturesOf(terms);
+    const auto rows = UsableRows(all, models, model.features);
+    if (rows.size() < terms.needed()) {
+      return InvalidError(
+          fmt::format("the law has {} terms to find and needs as many measurements; there are {}",
+                      terms.needed(), rows.size()));
+    }
+    model.law = FitLaw(all, rows, terms);
+    return model;
+  }
+  model.features = FeaturesOfSet(options.features, known);
+  if (IsSeeded(options.method)) model.seed = options.seed;
+  if (auto ok = FitTrees(all, models, options, model); !ok) return ok.error();
+  return model;
+}
+
+std::vector<double> PredictNodes(const EnergyModel& model, const Measurements& all,
+                                 const ModelChoice& models) {
+  if (model.method != Method::kLaw && model.method != Method::kBaseline) {
+    return PredictTrees(model, all, models);
+  }
+  std::vector<double> by_row(all.rows.size(), kUnknown);
+  for (size_t i = 0; i < all.rows.size(); ++i) {
+    const Measurement& row = all.rows[i];
+    if (!models[row.model]) continue;
+    by_row[i] = model.method == Method::kLaw ? Apply(model.law, row.features)
+                                             : model.pue * At(row.features, Feature::kGpuEnergy);
+  }
+  std::vector<double> joules(all.nodes.size());
+  for (size_t i = 0; i < joules.size(); ++i) joules[i] = by_row[all.nodes[i].row];
+  return joules;
+}
+
+void InParallel(size_t count, int threads, const std::function<void(size_t)>& work) {
+  const size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const size_t wanted = threads > 0 ? static_cast<size_t>(threads) : cores;
+  const size_t workers = std::min(wanted, count);
+  std::atomic<size_t> next{0};
+  auto run = [&] {
+    for (size_t i = next++; i < count; i = next++) work(i);
+  };
+  std::vector<std::thread> others;
+  for (size_t i = 1; i < workers; ++i) others.emplace_back(run);
+  run();
+  for (std::thread& other : others) other.join();
+}
+
+}  // namespace beryl::learn

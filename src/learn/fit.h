@@ -1,0 +1,34 @@
+// One fit and its predictions, without intervals: what training and evaluation are made of.
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "learn/learn.h"
+#include "learn/measurements.h"
+
+namespace beryl::learn {
+
+// By position in Measurements::models.
+using ModelChoice = std::vector<bool>;
+
+// The features of a set, as far as they are known: IrEne's, and those its released code adds to
+// each set. Of a machine without a GPU, the CPU's own energy counter stands for the GPU's.
+std::vector<Feature> FeaturesOfSet(FeatureSet set, const std::vector<Feature>& known);
+
+// Whether the method can learn from data with these features at all; the error says what is
+// missing and what to do.
+Result<bool> CheckMethod(Method method, FeatureSet set, const std::vector<Feature>& known);
+
+// Learns from the chosen models. `known`: features that all data has, also what will be predicted.
+Result<EnergyModel> Fit(const Measurements& all, const ModelChoice& models,
+                        const std::vector<Feature>& known, const TrainOptions& options);
+
+// Joules by node of the chosen models; NaN: another model, or it cannot be predicted.
+std::vector<double> PredictNodes(const EnergyModel& model, const Measurements& all,
+                                 const ModelChoice& models);
+
+// Calls work(0) ... work(count - 1), at most `threads` at a time (0: as many as there are cores).
+void InParallel(size_t count, int threads, const std::function<void(size_t)>& work);
+
+}  // namespace beryl::learn

@@ -1,0 +1,24 @@
+// Predictions of every model by what was learned from the others, and how far off they are.
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "learn/fit.h"
+
+namespace beryl::learn {
+
+// Joules by node, each from a fit that has not seen the node's model. Fails with the first error of
+// a fit. `models` takes the fits, by model left out, where it is given.
+Result<std::vector<double>> PredictHeldOut(const Measurements& all,
+                                           const std::vector<Feature>& known,
+                                           const TrainOptions& options,
+                                           std::vector<EnergyModel>* models = nullptr);
+
+// Absolute percentage error; NaN where either is not known.
+double PercentageError(double predicted, double measured);
+
+// Mean over models of the mean over their nodes of a level; NaN: there is none.
+double MapeOverModels(const Measurements& all, const std::vector<double>& predicted, size_t level);
+
+}  // namespace beryl::learn

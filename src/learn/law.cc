@@ -1,0 +1,252 @@
+#include "learn/law.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+namespace beryl::learn {
+namespace {
+
+// What is known before any measurement. A supply and a board lose some percent on the way to a
+// device; a desktop or workstation CPU takes 75 to 225 W more fully busy than idle.
+constexpr double kLossPrior = 1.06;
+constexpr double kLossPriorDeviation = 0.1;
+constexpr double kBusyPrior = 1.5;  // watts for each percent
+constexpr double kBusyPriorDeviation = 0.75;
+// Meters are not better than this, however often they are asked: a term whose effect over the
+// spread of the data is smaller cannot be told from their drift.
+constexpr double kSystematicError = 0.002;
+constexpr double kLeastNoise = 0.003;     // of a single measurement
+constexpr double kLeastDeviation = 1e-4;  // below this, deviations weigh the same
+constexpr int kMostRounds = 100;
+// A coefficient counts as measured where data leaves less than this share of the prior's doubt.
+constexpr double kMeasuredShare = 0.5;
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+double MedianOf(std::vector<double> values) {
+  if (values.empty()) return kUnknown;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// A column for each coefficient; every line is divided by its energy, so that what is minimised is
+// relative error.
+struct Problem {
+  MatrixXd terms;
+  VectorXd target;
+  VectorXd prior;      // mean
+  VectorXd precision;  // 1 / variance; 0: none
+};
+
+struct Solution {
+  VectorXd value;
+  VectorXd weights;  // of the lines, 1 on average
+  MatrixXd inverse;  // of the weighted normal matrix, prior included
+  double noise = 0;  // variance of a line
+};
+
+// Least absolute deviations by reweighting.
+Solution Solve(const Problem& problem) {
+  const Eigen::Index lines = problem.terms.rows();
+  Solution solution;
+  solution.weights = VectorXd::Ones(lines);
+  solution.noise = kLeastNoise * kLeastNoise;
+  for (int round = 0; round < kMostRounds; ++round) {
+    const MatrixXd weighted = solution.weights.asDiagonal() * problem.terms;
+    MatrixXd normal = problem.terms.transpose() * weighted;
+    VectorXd side = weighted.transpose() * problem.target;
+    normal.diagonal() += solution.noise * problem.precision;
+    side += solution.noise * problem.precision.cwiseProduct(problem.prior);
+    solution.inverse = normal.completeOrthogonalDecomposition().pseudoInverse();
+    const VectorXd value = solution.inverse * side;
+    const bool settled = round > 0 && (value - solution.value).norm() <= 1e-10 * value.norm();
+    solution.value = value;
+    if (settled) break;
+    const Eigen::ArrayXd off = (problem.target - problem.terms * value).array().abs();
+    solution.weights = off.max(kLeastDeviation).inverse().matrix();
+    solution.weights *= static_cast<double>(lines) / solution.weights.sum();
+    const double spread = 1.4826 * MedianOf({off.data(), off.data() + lines});
+    solution.noise = std::max(spread, kLeastNoise) * std::max(spread, kLeastNoise);
+  }
+  return solution;
+}
+
+// Standard deviation of a coefficient where lines of one group err together: measurements of one
+// type of node in one model are not independent.
+double GroupedDeviation(const Problem& problem, const Solution& solution,
+                        const std::vector<uint64_t>& groups, Eigen::Index coefficient) {
+  const VectorXd off = problem.target - problem.terms * solution.value;
+  std::map<uint64_t, VectorXd> sums;
+  for (Eigen::Index line = 0; line < off.size(); ++line) {
+    auto [at, is_new] =
+        sums.try_emplace(groups[static_cast<size_t>(line)], VectorXd::Zero(problem.terms.cols()));
+    at->second += solution.weights[line] * off[line] * problem.terms.row(line).transpose();
+  }
+  MatrixXd spread = MatrixXd::Zero(problem.terms.cols(), problem.terms.cols());
+  for (const auto& [group, sum] : sums) spread += sum * sum.transpose();
+  if (sums.size() > 1) {
+    spread *= static_cast<double>(sums.size()) / static_cast<double>(sums.size() - 1);
+  }
+  const MatrixXd variance = solution.inverse * spread * solution.inverse;
+  return std::sqrt(std::max(0.0, variance(coefficient, coefficient)));
+}
+
+class LawFitter {
+ public:
+  LawFitter(const Measurements& all, const std::vector<uint32_t>& rows, const LawTerms& terms)
+      : all_(all), rows_(rows), terms_(terms) {}
+
+  EnergyLaw Fit() {
+    EnergyLaw law;
+    if (terms_.busy) {
+      law.busy_reference = MedianOf(ColumnOf(Feature::kCpu));
+      law.busy_w = BusyTerm(law.busy_reference);
+    }
+    const Problem problem = MakeProblem(law);
+    const Solution solution = Solve(problem);
+    Eigen::Index column = 0;
+    auto take = [&](double prior_deviation) {
+      LawTerm term;
+      term.value = solution.value[column];
+      term.deviation = std::sqrt(solution.noise * solution.inverse(column, column));
+      term.measured = prior_deviation == 0 || term.deviation < kMeasuredShare * prior_deviation;
+      ++column;
+      return term;
+    };
+    if (terms_.gpu_energy) law.gpu_energy = take(kLossPriorDeviation);
+    if (terms_.cpu_energy) law.cpu_energy = take(kLossPriorDeviation);
+    law.rest_w = take(0);
+    return law;
+  }
+
+ private:
+  const Measurement& Row(size_t line) const { return all_.rows[rows_[line]]; }
+  std::vector<double> ColumnOf(Feature feature) const {
+    std::vector<double> values;
+    for (size_t line = 0; line < rows_.size(); ++line) {
+      values.push_back(At(Row(line).features, feature));
+    }
+    return values;
+  }
+
+  // With `free_busy`, the busy term is a coefficient to be found; else what the law says of it is
+  // taken off the target.
+  Problem MakeProblem(const EnergyLaw& law, bool free_busy = false) const {
+    const auto lines = static_cast<Eigen::Index>(rows_.size());
+    const auto columns = static_cast<Eigen::Index>(terms_.needed() + (free_busy ? 1 : 0));
+    Problem problem;
+    problem.terms.resize(lines, columns);
+    problem.target.resize(lines);
+    for (Eigen::Index line = 0; line < lines; ++line) {
+      const Measurement& row = Row(static_cast<size_t>(line));
+      const double seconds = At(row.features, Feature::kSeconds);
+      const double busy = terms_.busy ? At(row.features, Feature::kCpu) - law.busy_reference : 0;
+      Eigen::Index column = 0;
+      auto add = [&](double value) { problem.terms(line, column++) = value / row.measured; };
+      if (terms_.gpu_energy) add(At(row.features, Feature::kGpuEnergy));
+      if (terms_.cpu_energy) add(At(row.features, Feature::kCpuEnergy));
+      add(seconds);
+      if (free_busy) add(busy * seconds);
+      const double taken = law.busy_w ? law.busy_w->value * busy * seconds : 0;
+      problem.target[line] = 1 - taken / row.measured;
+    }
+    problem.prior = VectorXd::Zero(columns);
+    problem.precision = VectorXd::Zero(columns);
+    const Eigen::Index devices = (terms_.gpu_energy ? 1 : 0) + (terms_.cpu_energy ? 1 : 0);
+    problem.prior.head(devices).setConstant(kLossPrior);
+    problem.precision.head(devices).setConstant(1 / (kLossPriorDeviation * kLossPriorDeviation));
+    return problem;
+  }
+
+  // What the data says of the power of a busy CPU, weighed against what is known of CPUs.
+  LawTerm BusyTerm(double reference) const {
+    LawTerm term{kBusyPrior, kBusyPriorDeviation, false};
+    const std::vector<double> cpu = ColumnOf(Feature::kCpu);
+    double mean = 0;
+    double power = 0;
+    for (size_t line = 0; line < cpu.size(); ++line) {
+      mean += cpu[line] / static_cast<double>(cpu.size());
+      power += Row(line).measured / At(Row(line).features, Feature::kSeconds) /
+               static_cast<double>(cpu.size());
+    }
+    double variance = 0;
+    for (const double value : cpu) {
+      variance += (value - mean) * (value - mean) / static_cast<double>(cpu.size());
+    }
+    if (!(variance > 0) || rows_.size() <= terms_.needed() + 1) return term;
+    EnergyLaw without;
+    without.busy_reference = reference;
+    const Problem problem = MakeProblem(without, true);
+    const Solution solution = Solve(problem);
+    const Eigen::Index last = problem.terms.cols() - 1;
+    std::vector<uint64_t> groups;
+    for (size_t line = 0; line < rows_.size(); ++line) {
+      const Measurement& row = Row(line);
+      groups.push_back((uint64_t{row.model} << 32) | row.type);
+    }
+    const double scatter = GroupedDeviation(problem, solution, groups, last);
+    const double drift = kSystematicError * power / std::sqrt(variance);
+    const double found = 1 / (scatter * scatter + drift * drift);
+    const double prior = 1 / (kBusyPriorDeviation * kBusyPriorDeviation);
+    term.value =
+        std::max(0.0, (found * solution.value[last] + prior * kBusyPrior) / (found + prior));
+    term.deviation = 1 / std::sqrt(found + prior);
+    term.measured = term.deviation < kMeasuredShare * kBusyPriorDeviation;
+    return term;
+  }
+
+  const Measurements& all_;
+  const std::vector<uint32_t>& rows_;
+  LawTerms terms_;
+};
+
+}  // namespace
+
+LawTerms TermsOf(const std::vector<Feature>& known) {
+  auto has = [&](Feature feature) {
+    return std::find(known.begin(), known.end(), feature) != known.end();
+  };
+  LawTerms terms;
+  terms.gpu_energy = has(Feature::kGpuEnergy);
+  terms.cpu_energy = has(Feature::kCpuEnergy);
+  terms.busy = has(Feature::kCpu) && !terms.cpu_energy;
+  return terms;
+}
+
+std::vector<Feature> FeaturesOf(const LawTerms& terms) {
+  std::vector<Feature> features;
+  if (terms.busy) features.push_back(Feature::kCpu);
+  features.push_back(Feature::kSeconds);
+  if (terms.gpu_energy) features.push_back(Feature::kGpuEnergy);
+  if (terms.cpu_energy) features.push_back(Feature::kCpuEnergy);
+  return features;
+}
+
+EnergyLaw FitLaw(const Measurements& all, const std::vector<uint32_t>& rows,
+                 const LawTerms& terms) {
+  return LawFitter(all, rows, terms).Fit();
+}
+
+double Apply(const EnergyLaw& law, const FeatureRow& features) {
+  double watts = law.rest_w.value;
+  if (law.busy_w) {
+    watts += law.busy_w->value * (At(features, Feature::kCpu) - law.busy_reference);
+  }
+  double joules = watts * At(features, Feature::kSeconds);
+  if (law.gpu_energy) joules += law.gpu_energy->value * At(features, Feature::kGpuEnergy);
+  if (law.cpu_energy) joules += law.cpu_energy->value * At(features, Feature::kCpuEnergy);
+  return joules;
+}
+
+double Doubt(const EnergyLaw& law, const FeatureRow& features) {
+  if (!law.busy_w) return 0;
+  return law.busy_w->deviation * std::abs(At(features, Feature::kCpu) - law.busy_reference) *
+         At(features, Feature::kSeconds);
+}
+
+}  // namespace beryl::learn

@@ -1,0 +1,120 @@
+#include "learn/measurements.h"
+
+#include <algorithm>
+#include <bit>
+#include <string_view>
+#include <unordered_map>
+
+namespace beryl::learn {
+namespace {
+
+std::string LowerCase(std::string_view text) {
+  std::string lower(text);
+  for (char& letter : lower) {
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
+  return lower;
+}
+
+uint8_t LevelIndex(Level level) {
+  const auto at = std::find(kDataLevels.begin(), kDataLevels.end(), level);
+  return at == kDataLevels.end() ? kPrimitiveLevel : static_cast<uint8_t>(at - kDataLevels.begin());
+}
+
+uint64_t HashOf(const Measurement& row) {
+  uint64_t hash = (uint64_t{row.model} << 32) ^ (uint64_t{row.type} << 8) ^ row.level;
+  auto mix = [&hash](double value) {
+    hash = (hash ^ std::bit_cast<uint64_t>(value)) * 0x9E3779B97F4A7C15u;
+    hash ^= hash >> 29;
+  };
+  for (const double value : row.features) mix(value);
+  mix(row.measured);
+  return hash;
+}
+
+// By bits, because what is not known is NaN.
+bool Same(const Measurement& a, const Measurement& b) {
+  auto same = [](double x, double y) {
+    return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y);
+  };
+  return a.model == b.model && a.type == b.type && a.level == b.level &&
+         same(a.measured, b.measured) &&
+         std::equal(a.features.begin(), a.features.end(), b.features.begin(), same);
+}
+
+class Gatherer {
+ public:
+  Measurements Run(const Dataset& data) {
+    for (const ModelRun& run : data.runs) Add(run);
+    return std::move(all_);
+  }
+
+ private:
+  void Add(const ModelRun& run) {
+    MeasuredTree tree;
+    tree.begin = static_cast<uint32_t>(all_.nodes.size());
+    tree.model = ModelIndex(run.model);
+    tree.trainable = run.complete;
+    const auto& nodes = run.tree.nodes;
+    for (NodeId id = 0; id < nodes.size(); ++id) {
+      const TreeNode& node = nodes[id];
+      Measurement row;
+      row.features = run.features[id];
+      row.measured = run.measured[id];
+      row.model = tree.model;
+      row.type = TypeIndex(node.type);
+      row.level = LevelIndex(node.level);
+      tree.trainable = tree.trainable && row.measured > 0;
+      all_.nodes.push_back({RowOf(row), tree.begin + node.parent, node.end == id + 1});
+    }
+    tree.end = static_cast<uint32_t>(all_.nodes.size());
+    all_.trees.push_back(tree);
+  }
+
+  uint32_t ModelIndex(const std::string& name) {
+    const auto [at, is_new] = model_.try_emplace(name, all_.models.size());
+    if (is_new) all_.models.push_back(name);
+    return at->second;
+  }
+
+  uint32_t TypeIndex(const std::string& name) {
+    const auto known = written_.find(name);
+    if (known != written_.end()) return known->second;
+    std::string lower = LowerCase(name);
+    const auto [at, is_new] = type_.try_emplace(lower, all_.types.size());
+    if (is_new) {
+      all_.types.push_back(std::move(lower));
+      all_.type_names.push_back(name);
+    }
+    written_.emplace(name, at->second);
+    return at->second;
+  }
+
+  uint32_t RowOf(const Measurement& row) {
+    const uint64_t hash = HashOf(row);
+    const auto [first, last] = rows_.equal_range(hash);
+    for (auto at = first; at != last; ++at) {
+      if (Same(all_.rows[at->second], row)) {
+        ++all_.rows[at->second].count;
+        return at->second;
+      }
+    }
+    const auto index = static_cast<uint32_t>(all_.rows.size());
+    rows_.emplace(hash, index);
+    all_.rows.push_back(row);
+    all_.rows.back().count = 1;
+    return index;
+  }
+
+  Measurements all_;
+  std::unordered_map<std::string, uint32_t> model_;
+  std::unordered_map<std::string, uint32_t> type_;     // by lower case
+  std::unordered_map<std::string, uint32_t> written_;  // as written
+  std::unordered_multimap<uint64_t, uint32_t> rows_;
+};
+
+}  // namespace
+
+Measurements Gather(const Dataset& data) { return Gatherer().Run(data); }
+
+}  // namespace beryl::learn

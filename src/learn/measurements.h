@@ -1,0 +1,50 @@
+// A Dataset laid out for learning: every distinct measurement once, and the trees that point at
+// them. Layers with the same signature share one measurement in the data, so there are ten times
+// fewer of these than nodes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "types/dataset.h"
+
+namespace beryl::learn {
+
+struct Measurement {
+  FeatureRow features;
+  double measured = kUnknown;  // joules
+  uint32_t model = 0;          // index into Measurements::models
+  uint32_t type = 0;           // index into Measurements::types
+  uint8_t level = 0;           // index into kDataLevels
+  uint32_t count = 0;          // nodes that share it
+};
+
+struct MeasuredNode {
+  uint32_t row = 0;     // index into Measurements::rows
+  uint32_t parent = 0;  // index into Measurements::nodes; of a root: itself
+  bool leaf = true;
+};
+
+struct MeasuredTree {
+  uint32_t begin = 0;  // of its nodes, in pre-order
+  uint32_t end = 0;
+  uint32_t model = 0;
+  bool trainable = true;  // nothing is missing: every node has features and measured energy
+};
+
+struct Measurements {
+  std::vector<std::string> models;
+  std::vector<std::string> types;       // in lower case
+  std::vector<std::string> type_names;  // as first written
+  std::vector<Measurement> rows;
+  std::vector<MeasuredNode> nodes;
+  std::vector<MeasuredTree> trees;  // one a run, in the order of Dataset::runs
+};
+
+Measurements Gather(const Dataset& data);
+
+inline constexpr uint8_t kPrimitiveLevel = 0;  // positions in kDataLevels
+inline constexpr uint8_t kModelLevel = 2;
+
+}  // namespace beryl::learn

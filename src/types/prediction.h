@@ -1,0 +1,29 @@
+// What a prediction and a table of evaluations come to, ready to be shown.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "types/dataset.h"
+#include "types/energy_column.h"
+#include "types/energy_model.h"
+#include "types/evaluation.h"
+
+namespace beryl {
+
+struct PredictionReport {
+  std::string tool;  // "beryl 0.1.0"
+  EnergyModel model;
+  Dataset data;
+  std::vector<EnergyColumn> predicted;  // by run
+  std::vector<DataFinding> findings;    // of the data and of the prediction
+};
+
+// The same data by several methods or sets of features.
+struct Ablation {
+  std::string tool;
+  std::vector<Evaluation> evaluations;
+  std::vector<DataFinding> findings;
+};
+
+}  // namespace beryl

@@ -1,0 +1,69 @@
+#include "views/evaluation_svg.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "views/learned.h"
+#include "views/svg_parts.h"
+
+namespace beryl::views {
+namespace {
+
+constexpr double kWidth = 760;
+constexpr double kMargin = 28;
+constexpr double kInner = kWidth - 2 * kMargin;
+constexpr double kPlotHeight = 300;
+constexpr double kAxisRoom = 62;
+
+// The axis ends where nearly all errors do: one outlier must not flatten everything else.
+double LargestShown(const Evaluation& evaluation) {
+  double largest = 0;
+  for (const LevelErrors& level : evaluation.levels) {
+    if (!level.cdf.empty()) largest = std::max(largest, level.cdf[99]);
+  }
+  return largest > 0 ? 1.15 * largest : 1;
+}
+
+}  // namespace
+
+std::string DrawErrors(const Evaluation& evaluation) {
+  const std::string title =
+      fmt::format("Errors of predicted energy, method {}", MethodName(evaluation.method));
+  std::string below =
+      evaluation.test_data.empty()
+          ? fmt::format("every model by the others of {}", evaluation.train_data)
+          : fmt::format("trained on {}, tested on {}", evaluation.train_data, evaluation.test_data);
+  SvgCanvas canvas(title, below);
+  const double y = DrawHeading(canvas, kMargin, kInner, title, below) + 10;
+  const double left = kMargin + kAxisRoom;
+  const double right = kMargin + kInner;
+  const double bottom = y + kPlotHeight;
+  const double largest = LargestShown(evaluation);
+  const Scale x{0, largest, left, right};
+  const Scale share{0, 100, bottom, y};
+  DrawLeftAxis(canvas, share, {left, right}, "nodes with a smaller error, %", "");
+  DrawBottomAxis(canvas, x, {bottom, y}, "absolute error, %", "");
+  auto color = [](size_t level) { return CategoryColor(level, kDataLevels.size()); };
+  std::vector<LegendEntry> legend;
+  for (size_t level = 0; level < kDataLevels.size(); ++level) {
+    const LevelErrors& errors = evaluation.levels[level];
+    if (errors.cdf.empty()) continue;
+    std::vector<Point> line = {{left, bottom}};
+    for (size_t percent = 0; percent < errors.cdf.size(); ++percent) {
+      if (errors.cdf[percent] > largest) break;
+      line.push_back({x(errors.cdf[percent]), share(static_cast<double>(percent))});
+    }
+    canvas.Polyline(line, {.stroke = color(level), .stroke_width = 2});
+    legend.push_back(
+        {color(level),
+         fmt::format("{}: {} on average, 99 % below {}", DataLevelName(kDataLevels[level]),
+                     ErrorText(errors.mape_nodes), ErrorText(errors.cdf[99]))});
+  }
+  double end = DrawLegend(canvas, left, bottom + 52, right, legend) + 8;
+  end = DrawFooter(canvas, kMargin, end, kInner, {evaluation.tool});
+  return canvas.Take(kWidth, end + 6);
+}
+
+}  // namespace beryl::views
