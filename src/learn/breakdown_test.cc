@@ -136,7 +136,7 @@ TEST(BreakDown, PartsAndRestAreAlwaysTheWhole) {
       ModelRun made;
       made.model = "m";
       made.batch_size = run + 1;
-      AddNode(made, 0, Level::kModel, "m", "", 1.0 + random() % 100);
+      AddNode(made, 0, Level::kModel, "m", "", 1 + static_cast<double>(random() % 100));
       NodeId last = 0;
       for (int i = 0; i < 20; ++i) {
         // Hangs below the last node or one above it, and never below a primitive.
