@@ -116,7 +116,8 @@ class TradeoffPicture {
       const double y = y_(*tradeoff_.target);
       canvas_.Line({x_.from, y}, {x_.to, y}, style);
       KeepOff({x_.from, y}, {x_.to, y});
-      Aside({x_.to - 2, y - 4}, fmt::format("target {:g}", *tradeoff_.target), Anchor::kEnd);
+      // At the left, where energy is little and models are rarely that accurate.
+      Aside({x_.from + 4, y - 4}, fmt::format("target {:g}", *tradeoff_.target), Anchor::kStart);
     }
   }
 
