@@ -43,6 +43,8 @@ struct BottleneckArguments {
 };
 
 int RunBottlenecks(const BottleneckArguments& arguments) {
+  if (auto ok = CheckOutput(arguments.output.output, {arguments.data, arguments.profile}); !ok)
+    return Fail(ok.error());
   auto output = OutputFile::Open(arguments.output.output);
   if (!output) return Fail(output.error());
   auto input = ReadAnalysed(arguments.data, arguments.model, arguments.profile);

@@ -89,6 +89,10 @@ int RunCost(CostArguments& arguments) {
   auto electricity = ElectricityOf(arguments, grid_findings);
   if (!electricity) return Fail(electricity.error());
   arguments.options.electricity = *std::move(electricity);
+  if (auto ok =
+          CheckOutput(arguments.output.output, {arguments.data, arguments.profile, arguments.grid});
+      !ok)
+    return Fail(ok.error());
   auto output = OutputFile::Open(arguments.output.output);
   if (!output) return Fail(output.error());
   auto input = ReadAnalysed(arguments.data, arguments.model, arguments.profile);

@@ -43,6 +43,10 @@ struct TradeoffArguments {
 };
 
 int RunTradeoff(const TradeoffArguments& arguments) {
+  if (auto ok = CheckOutput(arguments.output.output,
+                            {arguments.data, arguments.profile, arguments.accuracies});
+      !ok)
+    return Fail(ok.error());
   auto output = OutputFile::Open(arguments.output.output);
   if (!output) return Fail(output.error());
   auto text = ReadSmallFile(arguments.accuracies);

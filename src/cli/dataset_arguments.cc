@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -125,6 +126,18 @@ Result<std::string> ReadSmallFile(const std::string& path) {
   return ReadAll(*source, kLargestSheet);
 }
 
+Result<bool> CheckOutput(const std::string& output, const std::vector<std::string>& inputs) {
+  std::error_code ignored;
+  for (const std::string& input : inputs) {
+    if (output != "-" && !input.empty() &&
+        (output == input || std::filesystem::equivalent(output, input, ignored))) {
+      return MisuseError(
+          fmt::format("-o {} would overwrite an input; choose another file", output));
+    }
+  }
+  return true;
+}
+
 views::ViewOptions ViewOf(const OutputArguments& output) {
   views::ViewOptions view;
   view.width = TerminalWidth(output.to_stdout());
@@ -136,16 +149,18 @@ void SayFindings(const std::vector<DataFinding>& findings) {
   for (const DataFinding& finding : findings) {
     fmt::print(stderr, "note: {} ({} time{}", Printable(finding.what), FormatCount(finding.count),
                finding.count == 1 ? "" : "s");
-    if (!finding.first.empty()) fmt::print(stderr, ", first: {}", Printable(finding.first));
+    if (!finding.first.empty()) fmt::print(stderr, ", first at {}", Printable(finding.first));
     fmt::print(stderr, ")\n");
   }
 }
 
 std::string NearNames(const std::string& word, const std::vector<std::string>& known) {
   std::vector<std::string> near;
+  // Of a short word, everything is a few letters away.
+  const size_t most = std::min(kNear, std::max<size_t>(1, word.size() / 3));
   for (const std::string& name : known) {
     // A part of a long name is near too: "bert" is one of the BERTs.
-    if (EditDistance(name, word) <= kNear ||
+    if (EditDistance(name, word) <= most ||
         (!word.empty() && name.find(word) != std::string::npos)) {
       near.push_back(fmt::format("'{}'", Printable(name)));
     }

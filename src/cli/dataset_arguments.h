@@ -48,6 +48,9 @@ Result<AnalysedData> ReadAnalysed(const std::string& path, const std::string& mo
 // A file that a person wrote: a table of figures.
 Result<std::string> ReadSmallFile(const std::string& path);
 
+// That no input is overwritten.
+Result<bool> CheckOutput(const std::string& output, const std::vector<std::string>& inputs);
+
 // Width and colour of what goes out.
 views::ViewOptions ViewOf(const OutputArguments& output);
 

@@ -53,7 +53,7 @@ std::string_view BundledElectricity() { return embedded::kGrid; }
 
 Result<std::vector<Electricity>> ReadElectricity(std::string_view text, const std::string& name,
                                                  std::vector<DataFinding>& findings) {
-  auto sheet = ReadSheet(text, name,
+  auto sheet = ReadSheet(std::string(text), name,
                          {"region", "price_per_kwh", "currency", "price_date", "price_source",
                           "co2e_g_per_kwh", "carbon_date", "carbon_source"},
                          8);

@@ -21,7 +21,7 @@ struct Sheet {
 // Reads the columns of these names, in this order; fields may be quoted. The first `required` of
 // them must be in the header, the others are empty where they are not. Empty lines and lines that
 // begin with # are passed over. `name` is for messages.
-Result<Sheet> ReadSheet(std::string_view text, const std::string& name,
+Result<Sheet> ReadSheet(std::string text, const std::string& name,
                         const std::vector<std::string_view>& columns, size_t required);
 
 }  // namespace beryl::learn

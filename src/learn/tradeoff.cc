@@ -116,7 +116,7 @@ Result<Size> ChooseSize(const Dataset& data, const std::map<std::string, std::se
 
 Result<std::vector<ModelAccuracy>> ReadAccuracies(std::string_view text, const std::string& name,
                                                   std::vector<DataFinding>& findings) {
-  auto sheet = ReadSheet(text, name, {"model", "accuracy", "label"}, 2);
+  auto sheet = ReadSheet(std::string(text), name, {"model", "accuracy", "label"}, 2);
   if (!sheet) return sheet.error();
   std::vector<ModelAccuracy> accuracies;
   DataFinding bad{"a line without a model or with an accuracy that is no number: left out", 0, ""};

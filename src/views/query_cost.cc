@@ -40,7 +40,7 @@ class CostTable : public TextPage {
       widest_ = std::max(widest_, static_cast<int>(DisplayWidth(Printable(row.model))));
       interval_ = interval_ || std::isfinite(row.kwh_low);
     }
-    widest_ = std::min(widest_, 32);
+    widest_ = std::min(widest_, 26);
     Head(grid.currency.empty() ? "price" : Printable(grid.currency));
     for (const QueryCosts::Row& row : costs_.rows) Row(row);
     Line();
@@ -58,9 +58,9 @@ class CostTable : public TextPage {
  private:
   void Head(const std::string& currency) {
     Line(Dim(Padded("model", widest_) + RightAligned("batch", 7) + RightAligned("seq", 7) +
-             RightAligned("a batch", 10) + RightAligned("a query", 10) + RightAligned("kWh", 9) +
-             (interval_ ? RightAligned("between", 17) : "") + RightAligned(currency, 9) +
-             RightAligned("kg CO2e", 9) + "  energy"));
+             RightAligned("a batch", 10) + RightAligned("a query", 10) + RightAligned("kWh", 11) +
+             (interval_ ? RightAligned("between", 22) : "") + RightAligned(currency, 11) +
+             RightAligned("kg CO2e", 11) + "  energy"));
   }
 
   void Row(const QueryCosts::Row& row) {
@@ -72,8 +72,8 @@ class CostTable : public TextPage {
          RightAligned(fmt::format("{:g}", row.batch_size), 7) +
          RightAligned(fmt::format("{:g}", row.seq_len), 7) +
          RightAligned(JoulesOrDash(row.batch_j), 10) + RightAligned(JoulesOrDash(row.query_j), 10) +
-         RightAligned(FigureOrDash(row.kwh), 9) + (interval_ ? RightAligned(interval, 17) : "") +
-         RightAligned(FigureOrDash(row.price), 9) + RightAligned(FigureOrDash(row.co2e_kg), 9) +
+         RightAligned(FigureOrDash(row.kwh), 11) + (interval_ ? RightAligned(interval, 22) : "") +
+         RightAligned(FigureOrDash(row.price), 11) + RightAligned(FigureOrDash(row.co2e_kg), 11) +
          "  " + (row.predicted ? "predicted" : "measured"));
   }
 
@@ -125,15 +125,19 @@ std::string Csv(const QueryCosts& costs) {
   const Electricity& grid = costs.electricity;
   std::string text =
       "model,batch_size,seq_len,energy,queries,passages,batch_j,query_j,kwh,kwh_low,kwh_high,price,"
-      "currency,price_date,co2e_kg,carbon_date,region,schema\n";
+      "currency,co2e_kg,region,price_per_kwh,price_date,price_source,co2e_g_per_kwh,carbon_date,"
+      "carbon_source,schema\n";
+  const std::string electricity = fmt::format(
+      "{},{},{},{},{},{},{},{}", CsvText(grid.region), CsvFigure(grid.price_per_kwh),
+      CsvText(grid.price_date), CsvText(grid.price_source), CsvFigure(grid.co2e_g_per_kwh),
+      CsvText(grid.carbon_date), CsvText(grid.carbon_source), kSchema);
   for (const QueryCosts::Row& row : costs.rows) {
     text += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(row.model),
-        row.batch_size, row.seq_len, CsvText(EnergySource(row.predicted, costs.origin)),
-        costs.queries, costs.passages, CsvFigure(row.batch_j), CsvFigure(row.query_j),
-        CsvFigure(row.kwh), CsvFigure(row.kwh_low), CsvFigure(row.kwh_high), CsvFigure(row.price),
-        CsvText(grid.currency), CsvText(grid.price_date), CsvFigure(row.co2e_kg),
-        CsvText(grid.carbon_date), CsvText(grid.region), kSchema);
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(row.model), row.batch_size,
+        row.seq_len, CsvText(EnergySource(row.predicted, costs.origin)), costs.queries,
+        costs.passages, CsvFigure(row.batch_j), CsvFigure(row.query_j), CsvFigure(row.kwh),
+        CsvFigure(row.kwh_low), CsvFigure(row.kwh_high), CsvFigure(row.price),
+        CsvText(grid.currency), CsvFigure(row.co2e_kg), electricity);
   }
   return text;
 }

@@ -86,6 +86,8 @@ std::vector<double> NiceTicks(double low, double high, int count) {
 AxisUnit UnitFor(double largest, std::string_view base_unit) {
   static constexpr std::array<std::pair<double, const char*>, 7> kPrefixes = {
       {{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}}};
+  // What has no unit has no thousandths of one.
+  if (base_unit.empty()) return {1, ""};
   const double size = std::fabs(largest);
   for (const auto& [factor, prefix] : kPrefixes) {
     if (size >= factor) return {factor, prefix + std::string(base_unit)};

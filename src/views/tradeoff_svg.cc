@@ -109,11 +109,13 @@ class TradeoffPicture {
     if (tradeoff_.budget_j && *tradeoff_.budget_j >= 0 && *tradeoff_.budget_j <= x_.high) {
       const double x = x_(*tradeoff_.budget_j);
       canvas_.Line({x, top_}, {x, bottom_}, style);
+      KeepOff({x, top_}, {x, bottom_});
       Aside({x - 4, bottom_ - 6}, "budget " + FormatJoules(*tradeoff_.budget_j), Anchor::kEnd);
     }
     if (tradeoff_.target && *tradeoff_.target >= y_.low && *tradeoff_.target <= y_.high) {
       const double y = y_(*tradeoff_.target);
       canvas_.Line({x_.from, y}, {x_.to, y}, style);
+      KeepOff({x_.from, y}, {x_.to, y});
       Aside({x_.to - 2, y - 4}, fmt::format("target {:g}", *tradeoff_.target), Anchor::kEnd);
     }
   }
@@ -128,6 +130,13 @@ class TradeoffPicture {
     const double left = anchor == Anchor::kEnd ? at.x - width : at.x;
     canvas_.Text(at.x, at.y, text, {.size = kLabel, .color = kDim, .anchor = anchor});
     obstacles_.push_back({left, at.y - kLabelHeight + 3, left + width, at.y + 3});
+  }
+
+  // Labels keep off lines too, as far as they can.
+  void KeepOff(Point from, Point to) {
+    constexpr double kHalf = 2;
+    obstacles_.push_back({std::min(from.x, to.x) - kHalf, std::min(from.y, to.y) - kHalf,
+                          std::max(from.x, to.x) + kHalf, std::max(from.y, to.y) + kHalf});
   }
 
   // The best accuracy for at most so much energy: level until the next model can be paid for.
@@ -147,6 +156,7 @@ class TradeoffPicture {
     }
     if (line.empty()) return;
     line.push_back({x_.to, line.back().y});
+    for (size_t i = 1; i < line.size(); ++i) KeepOff(line[i - 1], line[i]);
     canvas_.Polyline(line, {.stroke = ColorOf(predicted),
                             .stroke_width = 1.8,
                             .opacity = 0.75,
@@ -161,8 +171,10 @@ class TradeoffPicture {
       const bool optimal = IsOptimal(point, predicted);
       const Color color = optimal ? ColorOf(predicted) : kOther;
       if (predicted && std::isfinite(point.low_j) && std::isfinite(point.high_j)) {
-        canvas_.Line({x_(std::max(0.0, point.low_j)), at.y}, {x_(point.high_j), at.y},
-                     {.stroke = color, .stroke_width = 1});
+        const Point low{x_(std::max(0.0, point.low_j)), at.y};
+        const Point high{x_(point.high_j), at.y};
+        canvas_.Line(low, high, {.stroke = color, .stroke_width = 1});
+        KeepOff(low, high);
       }
       const std::string tooltip =
           fmt::format("{}: accuracy {:g}, {} {}{}", Printable(point.label), point.accuracy,

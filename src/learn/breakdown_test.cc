@@ -1,0 +1,183 @@
+#include <cmath>
+#include <random>
+
+#include <gmock/gmock.h>
+
+#include "learn/energy_use_testing.h"
+#include "learn/fold_layers.h"
+#include "learn/learn.h"
+
+namespace beryl::learn {
+namespace {
+
+using ::testing::DoubleEq;
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+Dataset TwoSizes() {
+  Dataset data;
+  data.name = "two";
+  data.runs = {MakeRun("gpt", 8, 32, 1), MakeRun("gpt", 8, 64, 3)};
+  return data;
+}
+
+std::vector<std::string> TypesOf(const Breakdown& breakdown) {
+  std::vector<std::string> types;
+  for (const auto& part : breakdown.parts) types.push_back(part.type);
+  return types;
+}
+
+double SumOf(const Breakdown& breakdown) {
+  double sum = breakdown.rest.measured_j;
+  for (const auto& part : breakdown.parts) {
+    if (!std::isnan(part.energy.measured_j)) sum += part.energy.measured_j;
+  }
+  return sum;
+}
+
+TEST(BreakDown, PartsAreModulesOfPrimitivesAndPrimitivesBesideModules) {
+  std::vector<DataFinding> findings;
+  const auto breakdowns = BreakDown(TwoSizes(), {}, findings);
+  ASSERT_TRUE(breakdowns);
+  ASSERT_THAT(*breakdowns, SizeIs(1));
+  const Breakdown& gpt = breakdowns->front();
+  EXPECT_THAT(TypesOf(gpt), ElementsAre("MLP", "Attention", "LayerNorm", "Embedding"));
+  EXPECT_EQ(gpt.measured_runs, 2u);
+  EXPECT_EQ(gpt.predicted_runs, 0u);
+  EXPECT_DOUBLE_EQ(gpt.whole.measured_j, 66);
+  EXPECT_DOUBLE_EQ(gpt.parts[0].energy.measured_j, 30);
+  EXPECT_EQ(gpt.parts[0].nodes, 3u);
+  EXPECT_DOUBLE_EQ(gpt.rest.measured_j, 66 - 30 - 18 - 6 - 2);
+  EXPECT_TRUE(std::isnan(gpt.whole.predicted_j));
+  EXPECT_THAT(findings, IsEmpty());
+}
+
+TEST(BreakDown, LayersAreFoldedAndAddedUp) {
+  std::vector<DataFinding> findings;
+  const auto breakdowns = BreakDown(TwoSizes(), {}, findings);
+  ASSERT_TRUE(breakdowns);
+  const Breakdown& gpt = breakdowns->front();
+  ASSERT_THAT(gpt.tree.nodes, SizeIs(9));
+  EXPECT_EQ(gpt.tree.nodes[2].name, "h.*");
+  EXPECT_EQ(gpt.tree.nodes[2].folded, 3u);
+  EXPECT_EQ(gpt.tree.nodes[2].folded_range, "0-2");
+  EXPECT_EQ(gpt.tree.nodes[2].end, 9u);
+  EXPECT_DOUBLE_EQ(gpt.measured[2], 60);
+  // Two primitives of one name stay two.
+  EXPECT_DOUBLE_EQ(gpt.measured[5], 6);
+  EXPECT_DOUBLE_EQ(gpt.measured[6], 9);
+}
+
+TEST(BreakDown, PredictedStandsBesideMeasured) {
+  Dataset data = TwoSizes();
+  std::vector<EnergyColumn> predicted(2);
+  for (size_t run = 0; run < 2; ++run) {
+    predicted[run].total = data.runs[run].measured;
+    for (double& joules : predicted[run].total) joules *= 2;
+  }
+  data.runs[1].measured.assign(data.runs[1].measured.size(), kUnknown);
+  std::vector<DataFinding> findings;
+  const auto breakdowns = BreakDown(data, predicted, findings);
+  ASSERT_TRUE(breakdowns);
+  EXPECT_EQ(breakdowns->front().measured_runs, 1u);
+  EXPECT_EQ(breakdowns->front().predicted_runs, 2u);
+  EXPECT_DOUBLE_EQ(breakdowns->front().whole.measured_j, 33);
+  EXPECT_DOUBLE_EQ(breakdowns->front().whole.predicted_j, 132);
+  EXPECT_DOUBLE_EQ(breakdowns->front().parts[0].energy.predicted_j, 60);
+}
+
+TEST(BreakDown, WhatIsNotKnownOfAPartIsInTheRestAndSaid) {
+  Dataset data = TwoSizes();
+  data.runs[0].measured[4] = kUnknown;  // the first attention
+  std::vector<DataFinding> findings;
+  const auto breakdowns = BreakDown(data, {}, findings);
+  ASSERT_TRUE(breakdowns);
+  EXPECT_THAT(SumOf(breakdowns->front()), DoubleNear(66, 1e-12));
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_EQ(findings[0].count, 1u);
+  EXPECT_THAT(findings[0].first, HasSubstr("gpt 8x32 h.0.attn"));
+  // The folded node's sum has something unknown in it.
+  EXPECT_TRUE(std::isnan(breakdowns->front().measured[4]));
+  EXPECT_DOUBLE_EQ(breakdowns->front().measured[2], 60);
+}
+
+TEST(BreakDown, RunsWithFewerNodesAreMatchedByName) {
+  Dataset data = TwoSizes();
+  ModelRun cut = MakeRun("gpt", 16, 32, 1, 2);  // without the third layer
+  data.runs.push_back(cut);
+  std::vector<DataFinding> findings;
+  const auto breakdowns = BreakDown(data, {}, findings);
+  ASSERT_TRUE(breakdowns);
+  EXPECT_EQ(breakdowns->front().measured_runs, 3u);
+  EXPECT_THAT(findings, SizeIs(1));  // three parts of the third layer
+  EXPECT_EQ(findings[0].count, 3u);
+  EXPECT_THAT(SumOf(breakdowns->front()), DoubleEq(breakdowns->front().whole.measured_j));
+}
+
+TEST(BreakDown, WithoutAnyEnergyThereIsNothingToSay) {
+  Dataset data = TwoSizes();
+  for (ModelRun& run : data.runs) run.measured.assign(run.measured.size(), kUnknown);
+  std::vector<DataFinding> findings;
+  const auto breakdowns = BreakDown(data, {}, findings);
+  ASSERT_FALSE(breakdowns);
+  EXPECT_THAT(breakdowns.error().message, HasSubstr("--profile"));
+  EXPECT_FALSE(BreakDown({}, {}, findings));
+}
+
+// Law: whatever is known of whatever tree, the parts and the rest are the whole.
+TEST(BreakDown, PartsAndRestAreAlwaysTheWhole) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    Dataset data;
+    for (int run = 0; run < 3; ++run) {
+      ModelRun made;
+      made.model = "m";
+      made.batch_size = run + 1;
+      AddNode(made, 0, Level::kModel, "m", "", 1.0 + random() % 100);
+      NodeId last = 0;
+      for (int i = 0; i < 20; ++i) {
+        // Hangs below the last node or one above it, and never below a primitive.
+        NodeId parent = last;
+        while (parent != 0 &&
+               (random() % 2 == 0 || made.tree.nodes[parent].level == Level::kOperation)) {
+          parent = made.tree.nodes[parent].parent;
+        }
+        last = AddNode(made, parent, random() % 2 == 0 ? Level::kModule : Level::kOperation,
+                       "n." + std::to_string(random() % 4), std::string(1, "ABC"[random() % 3]),
+                       random() % 5 == 0 ? kUnknown : static_cast<double>(random() % 50));
+      }
+      data.runs.push_back(std::move(made));
+    }
+    std::vector<DataFinding> findings;
+    const auto breakdowns = BreakDown(data, {}, findings);
+    ASSERT_TRUE(breakdowns);
+    const Breakdown& found = breakdowns->front();
+    EXPECT_THAT(SumOf(found), DoubleNear(found.whole.measured_j, 1e-9));
+    EXPECT_THAT(found.sum.measured_j, DoubleNear(found.whole.measured_j, 1e-9));
+    EXPECT_EQ(found.measured.size(), found.tree.nodes.size());
+  }
+}
+
+TEST(FoldLayers, OnlyWhatIsTheSameInside) {
+  ModelRun run = MakeRun("gpt", 1, 1, 1, 3);
+  run.tree.nodes[run.tree.nodes.size() - 1].type = "Conv1D";  // in the last layer
+  const FoldedModel folded = FoldLayers(run.tree);
+  std::vector<std::string> names;
+  for (const TreeNode& node : folded.tree.nodes) {
+    if (node.depth == 1) names.push_back(node.name);
+  }
+  EXPECT_THAT(names, ElementsAre("wte", "h.[0-1]", "h.2"));
+  EXPECT_EQ(folded.node_of.size(), run.tree.nodes.size());
+}
+
+TEST(FoldLayers, NothingToFold) {
+  EXPECT_THAT(FoldLayers({}).tree.nodes, IsEmpty());
+  const ModelRun run = MakeRun("one", 1, 1, 1, 1);
+  EXPECT_THAT(FoldLayers(run.tree).tree.nodes, SizeIs(run.tree.nodes.size()));
+}
+
+}  // namespace
+}  // namespace beryl::learn
