@@ -247,7 +247,7 @@ std::vector<double> Score(const ChildWeighting& weighting, const Measurements& a
   const Terms terms = ExpandRows(weighting.standard, all, rows, features);
   const Floats found = terms * weights;
   std::vector<double> scores;
-  for (const float score : found) scores.push_back(score + weighting.bias);
+  for (const float score : found) scores.push_back(static_cast<double>(score) + weighting.bias);
   return scores;
 }
 

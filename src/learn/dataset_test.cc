@@ -118,5 +118,23 @@ TEST(PublishedData, IsReadWhole) {
   EXPECT_EQ(data->findings[1].count, 36u);
 }
 
+TEST(PublishedData, IsTheSameAsTrees) {
+  if (!std::filesystem::exists(IreneFolder())) {
+    GTEST_SKIP() << "no published data at " << IreneFolder() << "; set BERYL_IRENE_DATA";
+  }
+  auto data = ReadDataset(IreneFolder(), {});
+  ASSERT_TRUE(data) << data.error().message;
+  const std::string written = WriteTrees(*data, {});
+  auto source = ByteSource::FromMemory(written, "written");
+  auto again = ReadTrees(source, {});
+  ASSERT_TRUE(again) << again.error().message;
+  ASSERT_EQ(again->runs.size(), data->runs.size());
+  for (size_t i = 0; i < data->runs.size(); ++i) {
+    EXPECT_EQ(again->runs[i].complete, data->runs[i].complete);
+    EXPECT_EQ(again->runs[i].tree.nodes.size(), data->runs[i].tree.nodes.size());
+  }
+  EXPECT_EQ(WriteTrees(*again, {}), written);
+}
+
 }  // namespace
 }  // namespace beryl::learn

@@ -1,93 +1,19 @@
 #include "learn/feature_csv.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/text.h"
 #include "learn/csv_fields.h"
-#include "learn/needed_features.h"
+#include "learn/feature_columns.h"
 
 namespace beryl::learn {
 namespace {
 
-constexpr size_t kAbsent = ~size_t{0};
 constexpr size_t kLongestScope = 4096;
-
-struct Columns {
-  size_t count = 0;
-  size_t model = kAbsent;
-  size_t level_name = kAbsent;
-  size_t level = kAbsent;
-  size_t energy = kAbsent;
-  std::array<size_t, kFeatureCount> features;
-  std::array<bool, kFeatureCount> needed = {};
-
-  size_t& Of(Feature feature) { return features[static_cast<size_t>(feature)]; }
-  void Need(Feature feature) { needed[static_cast<size_t>(feature)] = true; }
-};
-
-Error NoColumn(const std::string& place, std::string_view column, const Fields& header,
-               std::string_view hint = {}) {
-  std::vector<std::string> names;
-  for (const std::string_view name : header) names.push_back(Printable(name.substr(0, 40)));
-  return InvalidError(fmt::format("{}: no column '{}'; the header has {}{}; see docs/data-sets.md",
-                                  place, column,
-                                  Ellipsize(fmt::format("{}", fmt::join(names, ", ")), 400), hint));
-}
-
-// A machine has a GPU with all its columns, or the energy counter of its CPU.
-std::optional<std::string_view> MissingOfMachine(Columns& columns) {
-  const Feature* absent = nullptr;
-  for (const Feature& feature : kNeededOfGpu) {
-    if (absent == nullptr && columns.Of(feature) == kAbsent) absent = &feature;
-  }
-  if (absent == nullptr) {
-    for (const Feature feature : kNeededOfGpu) columns.Need(feature);
-    return std::nullopt;
-  }
-  if (columns.Of(Feature::kCpuEnergy) != kAbsent) {
-    columns.Need(Feature::kCpuEnergy);
-    return std::nullopt;
-  }
-  return LookOf(*absent).column;
-}
-
-Result<Columns> FindColumns(const Fields& header, const std::string& place,
-                            const DatasetOptions& options) {
-  Columns columns;
-  columns.count = header.size();
-  auto find = [&](std::string_view name) {
-    const auto at = std::find(header.begin(), header.end(), name);
-    return at == header.end() ? kAbsent : static_cast<size_t>(at - header.begin());
-  };
-  columns.model = find("model_name");
-  columns.level_name = find("level_name");
-  columns.level = find("level");
-  columns.energy = find("energy_mean");
-  for (size_t i = 0; i < kFeatureCount; ++i) {
-    columns.features[i] = find(LookOf(static_cast<Feature>(i)).column);
-  }
-  columns.Of(Feature::kInputSize) = kAbsent;  // computed
-  if (columns.model == kAbsent) return NoColumn(place, "model_name", header);
-  if (columns.level_name == kAbsent) return NoColumn(place, "level_name", header);
-  for (const Feature feature : kAlwaysNeeded) {
-    columns.Need(feature);
-    if (columns.Of(feature) == kAbsent) return NoColumn(place, LookOf(feature).column, header);
-  }
-  if (columns.energy == kAbsent && options.needs_energy) {
-    return NoColumn(place, "energy_mean", header);
-  }
-  if (const auto missing = MissingOfMachine(columns)) {
-    return NoColumn(place, *missing, header,
-                    "; a machine without GPU has 'cpu_energy_mean' instead");
-  }
-  return columns;
-}
 
 bool LooksNotFinite(std::string_view text) {
   if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
@@ -112,7 +38,7 @@ bool HasEmptyPart(std::string_view scope) {
 
 class RowReader {
  public:
-  RowReader(const FeatureCsv& csv, uint32_t file, const Columns& columns,
+  RowReader(const FeatureCsv& csv, uint32_t file, const FeatureColumns& columns,
             const DatasetOptions& options, FindingLog& log)
       : csv_(csv), file_(file), columns_(columns), options_(options), log_(log) {}
 
@@ -138,7 +64,7 @@ class RowReader {
     row.model = fields[columns_.model];
     if (row.model.empty()) return Drop("a row without model_name; left out");
     row.kind = csv_.kind;
-    if (columns_.level != kAbsent) {
+    if (columns_.level != kNoColumn) {
       const auto kind = KindOfLevel(fields[columns_.level]);
       if (!kind) {
         return Drop("a level other than ml, ml-np, module and model; row left out", "level",
@@ -167,7 +93,7 @@ class RowReader {
   bool ReadFeatures(const Fields& fields, ScopedRow& row) {
     row.features = UnknownFeatures();
     for (size_t i = 0; i < kFeatureCount; ++i) {
-      if (columns_.features[i] == kAbsent) continue;
+      if (columns_.features[i] == kNoColumn) continue;
       const std::string_view text = fields[columns_.features[i]];
       if (text.empty() && !columns_.needed[i]) continue;
       const auto feature = static_cast<Feature>(i);
@@ -193,7 +119,7 @@ class RowReader {
   }
 
   bool ReadEnergy(const Fields& fields, ScopedRow& row) {
-    if (columns_.energy == kAbsent) return true;
+    if (columns_.energy == kNoColumn) return true;
     const std::string_view text = fields[columns_.energy];
     if (!options_.needs_energy) {
       // Whoever only predicts can do without: an energy that cannot be used is not known.
@@ -225,7 +151,7 @@ class RowReader {
 
   const FeatureCsv& csv_;
   uint32_t file_;
-  const Columns& columns_;
+  const FeatureColumns& columns_;
   const DatasetOptions& options_;
   FindingLog& log_;
   uint64_t line_ = 0;
@@ -251,7 +177,8 @@ Result<bool> ReadFeatureRows(FeatureCsv& csv, uint32_t file, const DatasetOption
     return InvalidError(
         fmt::format("{}: empty; expected a header with model_name, level_name, ...", csv.name));
   }
-  const auto columns = FindColumns(fields, fmt::format("{}:{}", csv.name, lines.line()), options);
+  const auto columns =
+      FindFeatureColumns(fields, fmt::format("{}:{}", csv.name, lines.line()), options);
   if (!columns) return columns.error();
   RowReader reader(csv, file, *columns, options, log);
   while (lines.Next(fields)) {

@@ -16,33 +16,6 @@ namespace {
 
 constexpr size_t kNoLimit = ~size_t{0};
 
-// Python writes NaN and Infinity, which JSON does not have: nothing is known there.
-std::string WithoutNotANumber(std::string_view line) {
-  std::string text;
-  text.reserve(line.size() + simdjson::SIMDJSON_PADDING);
-  bool in_string = false;
-  for (size_t i = 0; i < line.size(); ++i) {
-    if (in_string && line[i] == '\\' && i + 1 < line.size()) {
-      text += line[i++];
-    } else if (line[i] == '"') {
-      in_string = !in_string;
-    } else if (!in_string) {
-      const std::string_view rest = line.substr(i);
-      const size_t length = rest.starts_with("NaN")         ? 3
-                            : rest.starts_with("Infinity")  ? 8
-                            : rest.starts_with("-Infinity") ? 9
-                                                            : 0;
-      if (length > 0) {
-        text += "null";
-        i += length - 1;
-        continue;
-      }
-    }
-    text += line[i];
-  }
-  return text;
-}
-
 std::optional<Level> ParseDataLevel(std::string_view name) {
   if (name == "ml" || name == "ml-np") return Level::kOperation;
   for (const Level level : kDataLevels) {
@@ -61,8 +34,7 @@ class LineReader {
         nodes_left_(place.nodes_left),
         log_(log) {}
 
-  Result<ModelRun> Read(std::string_view line) {
-    std::string text = WithoutNotANumber(line);
+  Result<ModelRun> Read(std::string text) {
     // The walk skips over what it does not look at; that is kept as text and has to be sound too.
     if (const auto error = json::FindSyntaxError(text)) {
       return Broken(fmt::format("not valid JSON: {}", json::Describe(*error, text)));
@@ -294,9 +266,9 @@ class LineReader {
 
 }  // namespace
 
-Result<ModelRun> ReadTreeLine(std::string_view text, const TreeLinePlace& place,
+Result<ModelRun> ReadTreeLine(std::string text, const TreeLinePlace& place,
                               const DatasetOptions& options, FindingLog& log) {
-  return LineReader(place, options, log).Read(text);
+  return LineReader(place, options, log).Read(std::move(text));
 }
 
 }  // namespace beryl::learn

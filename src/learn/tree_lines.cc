@@ -13,6 +13,33 @@ namespace {
 
 constexpr size_t kLargestFile = size_t{1} << 30;
 
+// Python writes NaN and Infinity, which JSON does not have: nothing is known there.
+std::string WithoutNotANumber(std::string_view line) {
+  std::string text;
+  text.reserve(line.size());
+  bool in_string = false;
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (in_string && line[i] == '\\' && i + 1 < line.size()) {
+      text += line[i++];
+    } else if (line[i] == '"') {
+      in_string = !in_string;
+    } else if (!in_string) {
+      const std::string_view rest = line.substr(i);
+      const size_t length = rest.starts_with("NaN")         ? 3
+                            : rest.starts_with("Infinity")  ? 8
+                            : rest.starts_with("-Infinity") ? 9
+                                                            : 0;
+      if (length > 0) {
+        text += "null";
+        i += length - 1;
+        continue;
+      }
+    }
+    text += line[i];
+  }
+  return text;
+}
+
 class FileReader {
  public:
   FileReader(const ByteSource& source, const DatasetOptions& options)
@@ -43,7 +70,8 @@ class FileReader {
  private:
   // Whoever gets the first line wrong gave another kind of file; a later one is damaged.
   Result<bool> ReadLine(std::string_view line, uint64_t number) {
-    auto run = ReadTreeLine(line, {file_, number, kMostNodes - nodes_}, options_, log_);
+    auto run =
+        ReadTreeLine(WithoutNotANumber(line), {file_, number, kMostNodes - nodes_}, options_, log_);
     if (!run && data_.runs.empty()) return run.error();
     if (!run) {
       const std::string place = fmt::format("{}:{}: ", file_, number);

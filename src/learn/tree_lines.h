@@ -34,7 +34,7 @@ struct TreeLinePlace {
   size_t nodes_left = kMostNodes;  // how many it may have
 };
 // The run of one line. What is missing in it goes to `log`; an Error if it is not a tree.
-Result<ModelRun> ReadTreeLine(std::string_view text, const TreeLinePlace& place,
+Result<ModelRun> ReadTreeLine(std::string text, const TreeLinePlace& place,
                               const DatasetOptions& options, FindingLog& log);
 
 }  // namespace beryl::learn
