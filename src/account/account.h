@@ -63,6 +63,12 @@ Result<std::vector<Footprint>> AccountThinned(const PowerTrace& power, const OpT
                                               const AccountOptions& options,
                                               const std::vector<uint32_t>& every);
 
+// Time shared out as energy is: the footprint of one watt that is fed to all operations for as long
+// as meters were read. Its joules are seconds of wall time, and sum to it, however many operations
+// ran at once.
+Result<Footprint> ShareTime(const PowerTrace& power, const OpTrace& ops,
+                            const AccountOptions& options);
+
 // How sparsely it makes sense to go: the largest n that leaves the fastest channel eight readings.
 uint64_t SparsestPeriod(const PowerTrace& power);
 

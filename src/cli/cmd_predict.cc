@@ -88,7 +88,8 @@ void AddPredictCommand(CLI::App& app, int& exit_code) {
       ->type_name("NAME|FILE");
   command
       ->add_option("--data", arguments->data,
-                   "A folder of *_level_features.csv, one such file, or trees as JSON lines")
+                   "A folder of *_level_features.csv, one such file, trees as JSON lines, a run "
+                   "file of beryl import, or a folder of those")
       ->required()
       ->type_name("DATA");
   AddModelOption(*command, arguments->model);

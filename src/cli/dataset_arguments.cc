@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/run_data.h"
 #include "cli/terminal.h"
 #include "learn/learn.h"
 #include "version.h"
@@ -39,7 +40,8 @@ Result<bool> KeepModel(Dataset& data, const std::string& model) {
 void AddDataArgument(CLI::App& command, std::string& data) {
   command
       .add_option("data", data,
-                  "A folder of *_level_features.csv, one such file, or trees as JSON lines")
+                  "A folder of *_level_features.csv, one such file, trees as JSON lines, a run "
+                  "file of beryl import, or a folder of those")
       ->required()
       ->type_name("DATA");
 }
@@ -68,6 +70,7 @@ void AddSizeOptions(CLI::App& command, std::optional<double>& batch_size,
 }
 
 Result<Dataset> ReadData(const std::string& path, bool needs_energy) {
+  if (IsRunData(path)) return ReadRunData(path);
   learn::DatasetOptions options;
   options.needs_energy = needs_energy;
   return learn::ReadDataset(path, options);
@@ -146,12 +149,7 @@ views::ViewOptions ViewOf(const OutputArguments& output) {
 }
 
 void SayFindings(const std::vector<DataFinding>& findings) {
-  for (const DataFinding& finding : findings) {
-    fmt::print(stderr, "note: {} ({} time{}", Printable(finding.what), FormatCount(finding.count),
-               finding.count == 1 ? "" : "s");
-    if (!finding.first.empty()) fmt::print(stderr, ", first at {}", Printable(finding.first));
-    fmt::print(stderr, ")\n");
-  }
+  fmt::print(stderr, "{}", views::WriteNotes(findings));
 }
 
 std::string NearNames(const std::string& word, const std::vector<std::string>& known) {

@@ -237,12 +237,9 @@ Result<Evaluation> Evaluate(const Dataset& data, const Dataset* test, const Trai
     if (!outcome) return outcome.error();
     scores.Add(*outcome, with_seed.seed);
     if (options.method == Method::kLaw) {
-      for (size_t model = 0; model < outcome->fits.size() && (test == nullptr || model == 0);
-           ++model) {
-        const std::string sentence = LawSentence(outcome->fits[model].law);
-        evaluation.laws.push_back(test == nullptr
-                                      ? fmt::format("without {}: {}", all.models[model], sentence)
-                                      : sentence);
+      const size_t folds = test == nullptr ? outcome->fits.size() : 1;
+      for (size_t fold = 0; fold < folds; ++fold) {
+        evaluation.laws.push_back(LawSentence(outcome->fits[fold].law));
       }
     }
   }

@@ -21,6 +21,8 @@ constexpr double kSystematicError = 0.002;
 constexpr double kLeastNoise = 0.003;     // of a single measurement
 constexpr double kLeastDeviation = 1e-4;  // below this, deviations weigh the same
 constexpr int kMostRounds = 100;
+constexpr int kNoiseRounds = 10;
+constexpr double kSettled = 1e-8;
 // A coefficient counts as measured where data leaves less than this share of the prior's doubt.
 constexpr double kMeasuredShare = 0.5;
 
@@ -53,25 +55,33 @@ struct Solution {
 // Least absolute deviations by reweighting.
 Solution Solve(const Problem& problem) {
   const Eigen::Index lines = problem.terms.rows();
+  const Eigen::Index columns = problem.terms.cols();
   Solution solution;
   solution.weights = VectorXd::Ones(lines);
   solution.noise = kLeastNoise * kLeastNoise;
+  VectorXd off(lines);
+  MatrixXd weighted(lines, columns);
   for (int round = 0; round < kMostRounds; ++round) {
-    const MatrixXd weighted = solution.weights.asDiagonal() * problem.terms;
-    MatrixXd normal = problem.terms.transpose() * weighted;
-    VectorXd side = weighted.transpose() * problem.target;
+    weighted = problem.terms.array().colwise() * solution.weights.array();
+    MatrixXd normal = problem.terms.transpose().lazyProduct(weighted);
+    VectorXd side = weighted.transpose().lazyProduct(problem.target);
     normal.diagonal() += solution.noise * problem.precision;
     side += solution.noise * problem.precision.cwiseProduct(problem.prior);
     solution.inverse = normal.completeOrthogonalDecomposition().pseudoInverse();
     const VectorXd value = solution.inverse * side;
-    const bool settled = round > 0 && (value - solution.value).norm() <= 1e-10 * value.norm();
+    const bool settled = round > 0 && (value - solution.value).norm() <= kSettled * value.norm();
     solution.value = value;
     if (settled) break;
-    const Eigen::ArrayXd off = (problem.target - problem.terms * value).array().abs();
-    solution.weights = off.max(kLeastDeviation).inverse().matrix();
+    off.noalias() = problem.target - problem.terms.lazyProduct(value);
+    solution.weights = off.array().abs().max(kLeastDeviation).inverse().matrix();
     solution.weights *= static_cast<double>(lines) / solution.weights.sum();
-    const double spread = 1.4826 * MedianOf({off.data(), off.data() + lines});
-    solution.noise = std::max(spread, kLeastNoise) * std::max(spread, kLeastNoise);
+    // It only weighs the priors, and settles at once.
+    if (round < kNoiseRounds) {
+      const VectorXd size = off.cwiseAbs();
+      const double spread =
+          std::max(kLeastNoise, 1.4826 * MedianOf({size.data(), size.data() + lines}));
+      solution.noise = spread * spread;
+    }
   }
   return solution;
 }

@@ -32,6 +32,12 @@ Result<Dataset> ReadDataset(const std::string& path, const DatasetOptions& optio
 // The same from text that is in memory, for JSON lines.
 Result<Dataset> ReadTrees(ByteSource& source, const DatasetOptions& options);
 
+// A run that was accounted, as data to learn from: operations, and modules with all that is in
+// them. `energy` are the columns of its tree, `seconds` a column of wall time (account::ShareTime).
+// GPU and CPU channels become the features of the law; what is learned is the sum of all channels.
+ModelRun RunOfAccounting(std::string model, const ModelTree& tree,
+                         const std::vector<EnergyColumn>& energy, const EnergyColumn& seconds);
+
 // The authors' JSON lines, a run a line. `predicted` are joules by run and node, or empty; NaN is
 // left out.
 std::string WriteTrees(const Dataset& data, const std::vector<EnergyColumn>& predicted);

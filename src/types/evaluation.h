@@ -43,7 +43,7 @@ struct Evaluation {
     std::array<double, 3> mape_models = {kUnknown, kUnknown, kUnknown};
   };
   std::vector<Seed> seeds;
-  std::vector<std::string> laws;  // of kLaw: the law of each fold, as a sentence
+  std::vector<std::string> laws;  // of kLaw: the law of each fold, in words
   std::vector<DataFinding> findings;
   double seconds = 0;
 };

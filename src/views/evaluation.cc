@@ -1,6 +1,7 @@
 // How well energy is predicted: as a table, JSON, CSV, and the distribution of errors as a picture.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 
 #include <fmt/format.h>
@@ -36,8 +37,7 @@ class EvaluationTable : public TextPage {
     Errors();
     Operations();
     Intervals();
-    for (const std::string& law : evaluation_.laws) Paragraph(law, 0, kDimStyle);
-    if (!evaluation_.laws.empty()) Line();
+    Laws();
     for (const DataFinding& finding : evaluation_.findings) {
       Paragraph("note: " + FindingText(finding), 0, kWarningStyle);
     }
@@ -50,7 +50,22 @@ class EvaluationTable : public TextPage {
  private:
   std::string SeedsText() const {
     if (!IsSeeded(evaluation_.method)) return "";
-    return fmt::format("mean of {} seed(s), in brackets their range; ", evaluation_.seeds.size());
+    return fmt::format("mean of {} seed{}; ", evaluation_.seeds.size(),
+                       evaluation_.seeds.size() == 1 ? "" : "s");
+  }
+
+  // Folds of one machine mostly read the same.
+  void Laws() {
+    if (evaluation_.laws.empty()) return;
+    const auto& laws = evaluation_.laws;
+    const bool same =
+        std::adjacent_find(laws.begin(), laws.end(), std::not_equal_to<>()) == laws.end();
+    if (same) {
+      Paragraph("energy = " + laws.front());
+    } else {
+      for (const std::string& law : laws) Paragraph("energy = " + law);
+    }
+    Line();
   }
 
   void Errors() {
@@ -177,7 +192,7 @@ void WriteEvaluation(JsonWriter& json, const Evaluation& evaluation) {
   }
   json.End();
   if (!evaluation.laws.empty()) {
-    json.Key("laws").BeginArray();
+    json.Key("laws").BeginArray();  // by model left out, in the order of the data
     for (const std::string& law : evaluation.laws) json.Value(law);
     json.End();
   }

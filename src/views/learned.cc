@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "views/views.h"
 
 namespace beryl::views {
 
@@ -55,8 +56,17 @@ std::string ErrorText(double percent) {
 }
 
 std::string FindingText(const DataFinding& finding) {
-  std::string text = fmt::format("{} {}", FormatCount(finding.count), finding.what);
-  if (!finding.first.empty()) text += fmt::format("; first {}", finding.first);
+  std::string text = fmt::format("{} ({} time{}", finding.what, FormatCount(finding.count),
+                                 finding.count == 1 ? "" : "s");
+  if (!finding.first.empty()) text += fmt::format(", first at {}", finding.first);
+  return text + ")";
+}
+
+std::string WriteNotes(const std::vector<DataFinding>& findings) {
+  std::string text;
+  for (const DataFinding& finding : findings) {
+    text += fmt::format("note: {}\n", Printable(FindingText(finding)));
+  }
   return text;
 }
 

@@ -21,7 +21,7 @@ void WriteLevels(JsonWriter& json, std::string_view key, const std::array<double
 
 // "0.51 %", "12.3 %", "-".
 std::string ErrorText(double percent);
-// "36 rows ...; first data.csv:12"
+// "rows without a parent ... (36 times, first at data.csv:12)"
 std::string FindingText(const DataFinding& finding);
 
 }  // namespace beryl::views

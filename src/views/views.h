@@ -64,6 +64,9 @@ std::string Write(const Calibration& calibration, Format format, const ViewOptio
 // What was learned, in a few lines for a terminal.
 std::string WriteSummary(const EnergyModel& model, const ViewOptions& options);
 
+// What a reader has to know of the data, a line each.
+std::string WriteNotes(const std::vector<DataFinding>& findings);
+
 // Analyses of data sets. A picture there is only of a trade-off.
 std::string Write(const Breakdowns& breakdowns, Format format, const ViewOptions& options);
 std::string Write(const QueryCosts& costs, Format format, const ViewOptions& options);

@@ -1,0 +1,64 @@
+#include <cmath>
+
+#include "learn/learn.h"
+#include "types/power_trace.h"
+
+namespace beryl::learn {
+namespace {
+
+// The channels of one scope, added up by node; empty: there are none.
+std::vector<double> SumOf(const std::vector<EnergyColumn>& columns, ChannelScope scope) {
+  std::vector<double> sum;
+  for (const EnergyColumn& column : columns) {
+    if (column.of != EnergyColumn::Of::kChannel || ScopeOfName(column.label) != scope) continue;
+    if (sum.empty()) sum.assign(column.total.size(), 0);
+    for (size_t node = 0; node < sum.size(); ++node) {
+      // Operations of other devices took nothing from this channel.
+      if (std::isfinite(column.total[node])) sum[node] += column.total[node];
+    }
+  }
+  return sum;
+}
+
+void SetFeature(FeatureRow& row, Feature feature, double value) {
+  row[static_cast<size_t>(feature)] = value;
+}
+
+}  // namespace
+
+ModelRun RunOfAccounting(std::string model, const ModelTree& tree,
+                         const std::vector<EnergyColumn>& energy, const EnergyColumn& seconds) {
+  const std::vector<double> gpu = SumOf(energy, ChannelScope::kGpu);
+  const std::vector<double> cpu = SumOf(energy, ChannelScope::kPackage);
+  ModelRun run;
+  run.model = std::move(model);
+  run.complete = false;  // nothing is known of FLOPs and bytes, and the tree is the program's own
+  std::vector<NodeId> place(tree.nodes.size(), 0);
+  for (NodeId id = 0; id < tree.nodes.size(); ++id) {
+    if (tree.nodes[id].level == Level::kKernel) continue;
+    TreeNode node = tree.nodes[id];
+    const auto at = static_cast<NodeId>(run.tree.nodes.size());
+    place[id] = at;
+    node.parent = place[node.parent];
+    node.end = at + 1;
+    if (id == 0) node.level = Level::kModel;
+    run.tree.nodes.push_back(std::move(node));
+    for (NodeId above = at; above != 0;) {
+      above = run.tree.nodes[above].parent;
+      run.tree.nodes[above].end = at + 1;
+    }
+    FeatureRow row = UnknownFeatures();
+    const double joules = energy.empty() ? kUnknown : energy.front().total[id];
+    const bool known = joules > 0 && seconds.total[id] > 0;
+    if (known) {
+      SetFeature(row, Feature::kSeconds, seconds.total[id]);
+      if (!gpu.empty()) SetFeature(row, Feature::kGpuEnergy, gpu[id]);
+      if (!cpu.empty()) SetFeature(row, Feature::kCpuEnergy, cpu[id]);
+    }
+    run.features.push_back(row);
+    run.measured.push_back(known ? joules : kUnknown);
+  }
+  return run;
+}
+
+}  // namespace beryl::learn
