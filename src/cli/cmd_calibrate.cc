@@ -56,13 +56,10 @@ int RunCalibrate(const CalibrateArguments& arguments) {
       return Fail(ok.error());
     }
   }
-  if (auto ok = output->Commit(
-          views::Write(*calibration, FormatOf(arguments.output.format), ViewOf(arguments.output)));
-      !ok) {
-    return Fail(ok.error());
-  }
-  SayFindingsBeside(arguments.output, calibration->findings);
-  return kSuccess;
+  return FinishCommand(
+      *output,
+      views::Write(*calibration, FormatOf(arguments.output.format), ViewOf(arguments.output)),
+      arguments.output, calibration->findings);
 }
 
 }  // namespace

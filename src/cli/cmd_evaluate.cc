@@ -81,13 +81,10 @@ int RunEvaluate(const EvaluateArguments& arguments) {
                                     TrainOptionsOf(arguments.learning), arguments.seeds);
   if (!evaluation) return Fail(evaluation.error());
   evaluation->tool = ToolName();
-  if (auto ok = output->Commit(
-          views::Write(*evaluation, FormatOf(arguments.output.format), ViewOf(arguments.output)));
-      !ok) {
-    return Fail(ok.error());
-  }
-  SayFindingsBeside(arguments.output, evaluation->findings);
-  return kSuccess;
+  return FinishCommand(
+      *output,
+      views::Write(*evaluation, FormatOf(arguments.output.format), ViewOf(arguments.output)),
+      arguments.output, evaluation->findings);
 }
 
 int RunAblate(const EvaluateArguments& arguments) {
@@ -98,13 +95,9 @@ int RunAblate(const EvaluateArguments& arguments) {
   auto ablation = learn::Ablate(*data, TrainOptionsOf(arguments.learning), arguments.seeds);
   if (!ablation) return Fail(ablation.error());
   ablation->tool = ToolName();
-  if (auto ok = output->Commit(
-          views::Write(*ablation, FormatOf(arguments.output.format), ViewOf(arguments.output)));
-      !ok) {
-    return Fail(ok.error());
-  }
-  SayFindingsBeside(arguments.output, ablation->findings);
-  return kSuccess;
+  return FinishCommand(
+      *output, views::Write(*ablation, FormatOf(arguments.output.format), ViewOf(arguments.output)),
+      arguments.output, ablation->findings);
 }
 
 }  // namespace

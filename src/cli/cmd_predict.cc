@@ -72,9 +72,7 @@ int RunPredict(const PredictArguments& arguments) {
   const std::string bytes = arguments.output.format == "jsonl"
                                 ? learn::WriteTrees(report->data, report->predicted)
                                 : views::Write(*report, FormatOf(arguments.output.format), view);
-  if (auto ok = output->Commit(bytes); !ok) return Fail(ok.error());
-  SayFindingsBeside(arguments.output, report->findings);
-  return kSuccess;
+  return FinishCommand(*output, bytes, arguments.output, report->findings);
 }
 
 }  // namespace

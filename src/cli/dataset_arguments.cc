@@ -25,16 +25,6 @@ constexpr size_t kLargestSheet = size_t{16} << 20;
 constexpr size_t kFewNames = 12;
 constexpr size_t kNear = 3;
 
-Result<bool> KeepModel(Dataset& data, const std::string& model) {
-  const std::vector<std::string> models = ModelsOf(data);
-  if (std::count(models.begin(), models.end(), model) == 0) {
-    return MisuseError(fmt::format("--model '{}' is not in {}{}", Printable(model),
-                                   Printable(data.name), NearNames(model, models)));
-  }
-  std::erase_if(data.runs, [&](const ModelRun& run) { return run.model != model; });
-  return true;
-}
-
 }  // namespace
 
 void AddDataArgument(CLI::App& command, std::string& data) {
@@ -76,6 +66,30 @@ Result<Dataset> ReadData(const std::string& path, bool needs_energy) {
   return learn::ReadDataset(path, options);
 }
 
+Result<bool> KeepRuns(Dataset& data, const std::string& model, std::optional<double> batch_size,
+                      std::optional<double> seq_len) {
+  const std::vector<std::string> models = ModelsOf(data);
+  if (!model.empty() && std::count(models.begin(), models.end(), model) == 0) {
+    return MisuseError(fmt::format("--model '{}' is not in {}{}", Printable(model),
+                                   Printable(data.name), NearNames(model, models)));
+  }
+  std::erase_if(data.runs,
+                [&](const ModelRun& run) { return !model.empty() && run.model != model; });
+  std::vector<std::string> sizes;
+  for (const ModelRun& run : data.runs) {
+    sizes.push_back(fmt::format("{}x{}", run.batch_size, run.seq_len));
+  }
+  std::erase_if(data.runs, [&](const ModelRun& run) {
+    return (batch_size && run.batch_size != *batch_size) || (seq_len && run.seq_len != *seq_len);
+  });
+  if (!data.runs.empty() || sizes.empty()) return true;
+  const size_t more = sizes.size() - std::min(sizes.size(), kFewNames);
+  sizes.resize(sizes.size() - more);
+  return MisuseError(fmt::format("{} has no run of that batch size and length; there are {}{}",
+                                 Printable(data.name), fmt::join(sizes, ", "),
+                                 more > 0 ? fmt::format(" and {} more", more) : ""));
+}
+
 Result<EnergyModel> FindModel(const std::string& profile) {
   if (auto bundled = learn::FindProfile(profile)) {
     if (bundled->name.empty()) bundled->name = profile;
@@ -106,9 +120,7 @@ Result<AnalysedData> ReadAnalysed(const std::string& path, const std::string& mo
   auto data = ReadData(path, false);
   if (!data) return data.error();
   input.data = *std::move(data);
-  if (!model.empty()) {
-    if (auto ok = KeepModel(input.data, model); !ok) return ok.error();
-  }
+  if (auto ok = KeepRuns(input.data, model); !ok) return ok.error();
   input.origin.data = path;
   input.origin.tool = fmt::format("beryl {}", kVersion);
   input.origin.findings = input.data.findings;

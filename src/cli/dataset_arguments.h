@@ -31,6 +31,11 @@ void AddSizeOptions(CLI::App& command, std::optional<double>& batch_size,
 
 Result<Dataset> ReadData(const std::string& path, bool needs_energy);
 
+// Leaves the runs of `model` (empty: of all) with that input size (nothing: any). If that is none,
+// an error that says what there is.
+Result<bool> KeepRuns(Dataset& data, const std::string& model,
+                      std::optional<double> batch_size = {}, std::optional<double> seq_len = {});
+
 // A profile that ships with the program, by name, or a file that `beryl train` wrote. A name that
 // is neither is an error that lists those there are.
 Result<EnergyModel> FindModel(const std::string& profile);

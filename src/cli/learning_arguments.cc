@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "cli/cli.h"
 #include "cli/dataset_arguments.h"
 #include "version.h"
 
@@ -48,38 +49,12 @@ learn::TrainOptions TrainOptionsOf(const LearningArguments& arguments) {
   return options;
 }
 
-Result<bool> KeepRuns(Dataset& data, const std::string& model, std::optional<double> batch_size,
-                      std::optional<double> seq_len) {
-  const std::vector<std::string> known = ModelsOf(data);
-  if (!model.empty() && std::find(known.begin(), known.end(), model) == known.end()) {
-    return InvalidError(fmt::format("{}: there is no model '{}'{}", data.name, Printable(model),
-                                    NearNames(model, known)));
-  }
-  std::erase_if(data.runs,
-                [&](const ModelRun& run) { return !model.empty() && run.model != model; });
-  std::string sizes;
-  size_t count = 0;
-  constexpr size_t kFew = 8;
-  for (const ModelRun& run : data.runs) {
-    if (count++ < kFew) {
-      sizes += fmt::format("{}{}x{}", sizes.empty() ? "" : ", ", run.batch_size, run.seq_len);
-    }
-  }
-  if (count > kFew) sizes += fmt::format(" and {} more", count - kFew);
-  std::erase_if(data.runs, [&](const ModelRun& run) {
-    return (batch_size && run.batch_size != *batch_size) || (seq_len && run.seq_len != *seq_len);
-  });
-  if (data.runs.empty()) {
-    return InvalidError(fmt::format(
-        "{}: there is no run of this batch size and length; there are {}", data.name, sizes));
-  }
-  return true;
-}
-
-void SayFindingsBeside(const OutputArguments& output, const std::vector<DataFinding>& findings) {
-  if (output.format == "table" && output.to_stdout()) return;  // they stand in it
-  if (output.format == "json" && output.to_stdout()) return;
-  SayFindings(findings);
+int FinishCommand(OutputFile& file, const std::string& bytes, const OutputArguments& output,
+                  const std::vector<DataFinding>& findings) {
+  if (auto ok = file.Commit(bytes); !ok) return Fail(ok.error());
+  const bool said = output.to_stdout() && (output.format == "table" || output.format == "json");
+  if (!said) SayFindings(findings);
+  return kSuccess;
 }
 
 std::string ToolName() { return fmt::format("beryl {}", kVersion); }

@@ -1,10 +1,10 @@
 // How to learn: the options that train, evaluate and ablate share.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "base/result.h"
 #include "cli/run_arguments.h"
 #include "learn/learn.h"
@@ -29,13 +29,10 @@ void AddMethodOptions(CLI::App& command, LearningArguments& arguments);
 void AddTrainingOptions(CLI::App& command, LearningArguments& arguments);
 learn::TrainOptions TrainOptionsOf(const LearningArguments& arguments);
 
-// Leaves the runs of `model` (empty: of all) with that input size (nothing: any); an error that
-// says what there is, if that is none.
-Result<bool> KeepRuns(Dataset& data, const std::string& model, std::optional<double> batch_size,
-                      std::optional<double> seq_len);
-
-// Findings on stderr, where what was written has no place for them or lies in a file.
-void SayFindingsBeside(const OutputArguments& output, const std::vector<DataFinding>& findings);
+// Writes a result. Its findings go to stderr where what was written has no place for them, or lies
+// in a file. Returns the exit code.
+int FinishCommand(OutputFile& file, const std::string& bytes, const OutputArguments& output,
+                  const std::vector<DataFinding>& findings);
 
 // "beryl 0.1.0"
 std::string ToolName();

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numeric>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -180,17 +180,35 @@ void NoteSharedModels(const Measurements& tested, const Dataset& data, Evaluatio
   if (shared.count > 0) evaluation.findings.push_back(shared);
 }
 
-// Types of primitives that a fold met only in the model it left out.
-void NoteUnpredicted(const Evaluation& evaluation, std::vector<DataFinding>& findings) {
-  for (size_t level = 0; level < kDataLevels.size(); ++level) {
-    const LevelErrors& errors = evaluation.levels[level];
-    if (errors.unpredicted == 0) continue;
-    findings.push_back({fmt::format("measured nodes at {} level could not be predicted (a type of "
-                                    "ML primitive or a feature the training data has not): they "
-                                    "count in no error",
-                                    DataLevelName(kDataLevels[level])),
-                        errors.unpredicted, ""});
+// What could not be predicted: types of ML primitives that only the model left out has, and so what
+// contains them.
+void NoteUnpredicted(const Dataset& data, const Measurements& all,
+                     const std::vector<double>& predicted, std::vector<DataFinding>& findings) {
+  std::map<std::string, DataFinding> by_type;
+  DataFinding above{
+      "modules and models that contain such ML primitives are not predicted either, "
+      "and count in no error",
+      0, ""};
+  for (size_t run = 0; run < data.runs.size(); ++run) {
+    const MeasuredTree& tree = all.trees[run];
+    for (uint32_t i = tree.begin; i < tree.end; ++i) {
+      const Measurement& row = all.rows[all.nodes[i].row];
+      if (!(row.measured > 0) || !std::isnan(predicted[i])) continue;
+      if (row.level != kPrimitiveLevel) {
+        ++above.count;
+        continue;
+      }
+      DataFinding& finding = by_type[all.type_names[row.type]];
+      if (finding.count++ > 0) continue;
+      finding.what = fmt::format(
+          "ML primitives of type {} are in no model that was trained on: not predicted; the method "
+          "law knows no types",
+          all.type_names[row.type]);
+      finding.first = PlaceOf(data, data.runs[run], i - tree.begin);
+    }
   }
+  for (const auto& [type, finding] : by_type) findings.push_back(finding);
+  if (above.count > 0) findings.push_back(above);
 }
 
 }  // namespace
@@ -236,6 +254,9 @@ Result<Evaluation> Evaluate(const Dataset& data, const Dataset* test, const Trai
                                          : TrainAndTest(train_side, all, with_seed);
     if (!outcome) return outcome.error();
     scores.Add(*outcome, with_seed.seed);
+    if (round == 0) {
+      NoteUnpredicted(test == nullptr ? data : *test, all, outcome->predicted, evaluation.findings);
+    }
     if (options.method == Method::kLaw) {
       const size_t folds = test == nullptr ? outcome->fits.size() : 1;
       for (size_t fold = 0; fold < folds; ++fold) {
@@ -244,7 +265,6 @@ Result<Evaluation> Evaluate(const Dataset& data, const Dataset* test, const Trai
     }
   }
   scores.Finish();
-  NoteUnpredicted(evaluation, evaluation.findings);
   evaluation.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return evaluation;

@@ -105,8 +105,10 @@ TEST(Evaluate, UnknownPrimitivesAreCountedNotGuessed) {
   EXPECT_EQ(result->levels[1].unpredicted, 6U);
   EXPECT_EQ(result->levels[2].unpredicted, 6U);
   EXPECT_EQ(result->levels[2].by_model.count("model-1"), 0U);
-  ASSERT_FALSE(result->findings.empty());
-  EXPECT_THAT(result->findings.back().what, HasSubstr("could not be predicted"));
+  ASSERT_EQ(result->findings.size(), 2U);
+  EXPECT_THAT(result->findings[0].what, HasSubstr("type Rotary"));
+  EXPECT_THAT(result->findings[0].first, HasSubstr("model-1 8x32 layer.0.dense"));
+  EXPECT_EQ(result->findings[1].count, 12U);
 }
 
 TEST(Predict, SaysWhichPrimitiveIsUnknownAndWhere) {

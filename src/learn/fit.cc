@@ -212,6 +212,14 @@ std::vector<double> PredictNodes(const EnergyModel& model, const Measurements& a
   return joules;
 }
 
+std::string PlaceOf(const Dataset& data, const ModelRun& run, NodeId node) {
+  std::string place = fmt::format("{}: {} {}x{} {}", data.name, run.model, run.batch_size,
+                                  run.seq_len, ScopeOf(run.tree, node));
+  const uint64_t line = node < run.lines.size() ? run.lines[node] : 0;
+  if (line > 0) place += fmt::format(" (line {})", line);
+  return place;
+}
+
 void InParallel(size_t count, int threads, const std::function<void(size_t)>& work) {
   const size_t cores = std::max(1U, std::thread::hardware_concurrency());
   const size_t wanted = threads > 0 ? static_cast<size_t>(threads) : cores;

@@ -28,6 +28,9 @@ Result<EnergyModel> Fit(const Measurements& all, const ModelChoice& models,
 std::vector<double> PredictNodes(const EnergyModel& model, const Measurements& all,
                                  const ModelChoice& models);
 
+// "irene/device_1: gpt2 8x32 h.0.attn (line 12)"
+std::string PlaceOf(const Dataset& data, const ModelRun& run, NodeId node);
+
 // Calls work(0) ... work(count - 1), at most `threads` at a time (0: as many as there are cores).
 void InParallel(size_t count, int threads, const std::function<void(size_t)>& work);
 

@@ -117,8 +117,14 @@ class LawFitter {
       law.busy_reference = MedianOf(ColumnOf(Feature::kCpu));
       law.busy_w = BusyTerm(law.busy_reference);
     }
-    const Problem problem = MakeProblem(law);
-    const Solution solution = Solve(problem);
+    Problem problem = MakeProblem(law);
+    Solution solution = Solve(problem);
+    // Nothing in a box gives energy back: then everything is in the devices' own meters.
+    const Eigen::Index rest = problem.terms.cols() - 1;
+    if (rest > 0 && solution.value[rest] < 0) {
+      problem.terms.col(rest).setZero();
+      solution = Solve(problem);
+    }
     Eigen::Index column = 0;
     auto take = [&](double prior_deviation) {
       LawTerm term;

@@ -137,6 +137,16 @@ TEST(Law, FewAndLikeRowsLeanOnThePrior) {
   EXPECT_NEAR(Apply(law, data.runs[0].features[0]), data.runs[0].measured[0], 1e-3);
 }
 
+TEST(Law, TheRestOfABoxGivesNoEnergyBack) {
+  TestMachine machine;
+  machine.gpu = 1;
+  machine.rest_w = -5;
+  machine.busy_w = 0;
+  const EnergyLaw law = LawOf(MakeDataset(machine, 3));
+  EXPECT_EQ(law.rest_w.value, 0);
+  EXPECT_LT(law.gpu_energy->value, 1);
+}
+
 TEST(Law, UnknownFeaturesGiveUnknownEnergy) {
   const EnergyLaw law = LawOf(MakeDataset(TestMachine{}, 2));
   EXPECT_TRUE(std::isnan(Apply(law, UnknownFeatures())));

@@ -39,7 +39,7 @@ ModelRun RunOfAccounting(std::string model, const ModelTree& tree,
                          const std::vector<EnergyColumn>& energy, const EnergyColumn& seconds);
 
 // The authors' JSON lines, a run a line. `predicted` are joules by run and node, or empty; NaN is
-// left out.
+// left out, and so are runs whose model has no row of its own.
 std::string WriteTrees(const Dataset& data, const std::vector<EnergyColumn>& predicted);
 
 // An EnergyModel as a file that a person can read, and back. Refuses what is damaged or not one,

@@ -93,7 +93,7 @@ struct TestMachine {
     Set(row, Feature::kSeconds, seconds);
     Set(row, Feature::kGpuEnergy, gpu_w * seconds);
     const double joules = gpu * gpu_w * seconds + (rest_w + busy_w * (cpu - 8.5)) * seconds;
-    return {row, joules * (1 + std::normal_distribution<double>(0, noise)(random))};
+    return {row, joules * (1 + noise * std::normal_distribution<double>(0, 1)(random))};
   }
 };
 

@@ -67,10 +67,7 @@ class Unpredicted {
     DataFinding& finding = found_[what];
     if (finding.count++ > 0) return;
     finding.what = std::move(what);
-    const uint64_t line = node < run.lines.size() ? run.lines[node] : 0;
-    finding.first = fmt::format("{}: {} {}x{} {}", data_.name, run.model, run.batch_size,
-                                run.seq_len, ScopeOf(run.tree, node));
-    if (line > 0) finding.first += fmt::format(" (line {})", line);
+    finding.first = PlaceOf(data_, run, node);
   }
 
   const EnergyModel& model_;

@@ -271,8 +271,11 @@ Dataset RandomDataset(uint64_t seed) {
 
 TEST(Trees, WritingAndReadingGivesTheSameDataSet) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
-    const Dataset data = RandomDataset(seed);
+    Dataset data = RandomDataset(seed);
     const std::string written = WriteTrees(data, {});
+    // Rows without a model row are no tree, and are not written as one.
+    std::erase_if(data.runs, [](const ModelRun& run) { return std::isnan(run.measured[0]); });
+    if (data.runs.empty()) continue;
     const Dataset again = ReadOk(written);
     ASSERT_EQ(again.runs.size(), data.runs.size());
     for (size_t i = 0; i < data.runs.size(); ++i) ExpectSame(data.runs[i], again.runs[i]);

@@ -124,12 +124,21 @@ class TreeWriter {
   std::vector<std::string> scopes_;  // by node
 };
 
+// Rows of an input size without a model row make no tree, and those who read these files rely on a
+// root that was measured.
+bool HasNoRoot(const ModelRun& run) {
+  const FeatureRow& root = run.features.front();
+  return std::isnan(run.measured.front()) && !run.complete &&
+         std::isnan(At(root, Feature::kSeconds)) && std::isnan(At(root, Feature::kFlops));
+}
+
 }  // namespace
 
 std::string WriteTrees(const Dataset& data, const std::vector<EnergyColumn>& predicted) {
   std::string out;
   IdMaker ids(data);
   for (size_t i = 0; i < data.runs.size(); ++i) {
+    if (HasNoRoot(data.runs[i])) continue;
     TreeWriter(data.runs[i], i < predicted.size() ? &predicted[i] : nullptr, ids, out).Write();
   }
   return out;

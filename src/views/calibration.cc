@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "views/energy_use.h"
 #include "views/learned.h"
 #include "views/text_page.h"
 #include "views/writers.h"
@@ -90,15 +91,12 @@ std::string Json(const Calibration& calibration) {
 }
 
 std::string Csv(const Calibration& calibration) {
-  auto number = [](double value) {
-    return CsvNumber(std::isfinite(value) ? std::optional(value) : std::nullopt);
-  };
   std::string text = "level,rows,seed,mape_models,draws,median,p95,schema\n";
   for (size_t level = 0; level < kDataLevels.size(); ++level) {
     text += fmt::format("{},{},{},{},{},{},{},beryl.calibrate/1\n",
                         DataLevelName(kDataLevels[level]), calibration.rows, calibration.seed,
-                        number(calibration.mape[level]), calibration.draws,
-                        number(calibration.median[level]), number(calibration.p95[level]));
+                        CsvFigure(calibration.mape[level]), calibration.draws,
+                        CsvFigure(calibration.median[level]), CsvFigure(calibration.p95[level]));
   }
   return text;
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "views/learned.h"
 #include "views/writers.h"
 
 namespace beryl::views {
@@ -26,15 +27,7 @@ void WriteOrigin(JsonWriter& json, const EnergyOrigin& origin) {
   if (origin.measured) json.Value(EnergySource(false, origin));
   if (!origin.predicted_by.empty()) json.Value(EnergySource(true, origin));
   json.End();
-  json.Key("findings").BeginArray();
-  for (const DataFinding& finding : origin.findings) {
-    json.BeginObject();
-    json.Member("what", Printable(finding.what));
-    json.Member("count", finding.count);
-    json.Member("first", Printable(finding.first));
-    json.End();
-  }
-  json.End();
+  WriteFindings(json, origin.findings);
 }
 
 std::string JoulesOrDash(double joules) {

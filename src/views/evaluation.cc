@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "views/energy_use.h"
 #include "views/evaluation_svg.h"
 #include "views/learned.h"
 #include "views/text_page.h"
@@ -15,7 +16,7 @@
 namespace beryl::views {
 namespace {
 
-constexpr int kErrorWidth = 11;
+constexpr int kErrorWidth = 14;
 
 std::string TitleOf(const Evaluation& evaluation) {
   const std::string how =
@@ -41,8 +42,8 @@ class EvaluationTable : public TextPage {
     for (const DataFinding& finding : evaluation_.findings) {
       Paragraph("note: " + FindingText(finding), 0, kWarningStyle);
     }
-    Paragraph(fmt::format("mean absolute percentage error of energy; {}{}; {}", SeedsText(),
-                          FormatSeconds(evaluation_.seconds), evaluation_.tool),
+    Paragraph(fmt::format("mean absolute percentage error of energy; {}{}", SeedsText(),
+                          evaluation_.tool),
               0, kDimStyle);
     return Take();
   }
@@ -78,7 +79,7 @@ class EvaluationTable : public TextPage {
       }
     }
     const int name = static_cast<int>(std::min<size_t>(widest, 36)) + 2;
-    std::string head = Padded("left out", name);
+    std::string head = Padded(evaluation_.test_data.empty() ? "left out" : "tested", name);
     for (const Level level : kDataLevels) head += RightAligned(DataLevelName(level), kErrorWidth);
     Line(Dim(head));
     for (const std::string& model : models) {
@@ -101,7 +102,7 @@ class EvaluationTable : public TextPage {
     if (evaluation_.seeds.size() > 1) {
       Line(Dim(total("  over seeds", [](const LevelErrors& level) {
         return std::isfinite(level.range[0])
-                   ? fmt::format("[{:.3g} {:.3g}]", level.range[0], level.range[1])
+                   ? fmt::format("{:.3g} to {:.3g}", level.range[0], level.range[1])
                    : std::string("-");
       })));
     }
@@ -210,10 +211,6 @@ std::string Json(const Evaluation& evaluation) {
   return json.Take() + "\n";
 }
 
-std::optional<double> Known(double value) {
-  return std::isfinite(value) ? std::optional(value) : std::nullopt;
-}
-
 constexpr const char* kCsvHead =
     "method,features,level,model,mape_nodes,mape_models,nodes,coverage,mean_width_pct,schema\n";
 
@@ -225,12 +222,11 @@ std::string CsvLines(const Evaluation& evaluation) {
     const LevelErrors& errors = evaluation.levels[level];
     const std::string_view name = DataLevelName(kDataLevels[level]);
     text += fmt::format("{},{},,{},{},{},{},{},beryl.evaluate/1\n", by, name,
-                        CsvNumber(Known(errors.mape_nodes)), CsvNumber(Known(errors.mape_models)),
-                        errors.nodes, CsvNumber(Known(errors.coverage)),
-                        CsvNumber(Known(errors.mean_width_pct)));
+                        CsvFigure(errors.mape_nodes), CsvFigure(errors.mape_models), errors.nodes,
+                        CsvFigure(errors.coverage), CsvFigure(errors.mean_width_pct));
     for (const auto& [model, error] : errors.by_model) {
       text += fmt::format("{},{},{},{},,,,,beryl.evaluate/1\n", by, name, CsvText(model),
-                          CsvNumber(Known(error)));
+                          CsvFigure(error));
     }
   }
   return text;
@@ -248,16 +244,15 @@ class AblationTable : public TextPage {
     Line();
     std::string head = Padded("method", 14) + Padded("features", 10);
     for (const Level level : kDataLevels) {
-      head +=
-          RightAligned(DataLevelName(level), kErrorWidth) + RightAligned("of nodes", kErrorWidth);
+      head += RightAligned(DataLevelName(level), 11) + RightAligned("of nodes", 11);
     }
     Line(Dim(head));
     for (const Evaluation& evaluation : ablation_.evaluations) {
       std::string line = Padded(MethodName(evaluation.method), 14) +
                          Padded(FeatureSetName(evaluation.feature_set), 10);
       for (const LevelErrors& level : evaluation.levels) {
-        line += RightAligned(ErrorText(level.mape_models), kErrorWidth) +
-                RightAligned(ErrorText(level.mape_nodes), kErrorWidth);
+        line += RightAligned(ErrorText(level.mape_models), 11) +
+                RightAligned(ErrorText(level.mape_nodes), 11);
       }
       Line(line);
     }

@@ -13,9 +13,9 @@ void WriteFindings(JsonWriter& json, const std::vector<DataFinding>& findings) {
   json.Key("findings").BeginArray();
   for (const DataFinding& finding : findings) {
     json.BeginObject();
-    json.Member("what", finding.what);
+    json.Member("what", Printable(finding.what));
     json.Member("count", finding.count);
-    json.Member("first", finding.first);
+    json.Member("first", Printable(finding.first));
     json.End();
   }
   json.End();

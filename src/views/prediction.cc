@@ -5,14 +5,13 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "views/energy_use.h"
 #include "views/learned.h"
 #include "views/text_page.h"
 #include "views/writers.h"
 
 namespace beryl::views {
 namespace {
-
-std::string Joules(double joules) { return std::isfinite(joules) ? FormatJoules(joules) : "-"; }
 
 std::string Between(double low, double high) {
   return std::isfinite(low) && std::isfinite(high)
@@ -67,9 +66,10 @@ class PredictionTable : public TextPage {
 
   std::string Numbers(const EnergyColumn& column, NodeId node, double measured) const {
     const double predicted = column.total[node];
-    return RightAligned(Joules(predicted), kNumber) +
+    return RightAligned(JoulesOrDash(predicted), kNumber) +
            RightAligned(Between(column.low[node], column.high[node]), kRange) +
-           RightAligned(Joules(measured), kNumber) + RightAligned(Off(predicted, measured), 10);
+           RightAligned(JoulesOrDash(measured), kNumber) +
+           RightAligned(Off(predicted, measured), 10);
   }
   static std::string Head() {
     return RightAligned("predicted", kNumber) + RightAligned("between", kRange) +
@@ -100,8 +100,7 @@ class PredictionTable : public TextPage {
       if (!of.type.empty() && node > 0) label += " " + Printable(of.type);
       const double share = column.total[node] / column.total[0];
       Line(Padded(Ellipsize(label, static_cast<size_t>(name) - 1), name) +
-           RightAligned(std::isfinite(share) ? FormatPercent(share) : "-", 9) +
-           Numbers(column, node, run.measured[node]));
+           RightAligned(PercentOrDash(share), 9) + Numbers(column, node, run.measured[node]));
     }
   }
 
@@ -162,9 +161,6 @@ std::string Json(const PredictionReport& report) {
 }
 
 std::string Csv(const PredictionReport& report) {
-  auto number = [](double value) {
-    return CsvNumber(std::isfinite(value) ? std::optional(value) : std::nullopt);
-  };
   std::string text =
       "model,batch_size,seq_len,level,scope,type,predicted_j,low_j,high_j,measured_j,profile,"
       "schema\n";
@@ -172,11 +168,12 @@ std::string Csv(const PredictionReport& report) {
     const ModelRun& of = report.data.runs[run];
     const EnergyColumn& column = report.predicted[run];
     for (NodeId node = 0; node < of.tree.nodes.size(); ++node) {
-      text += fmt::format(
-          "{},{},{},{},{},{},{},{},{},{},{},beryl.predict/1\n", CsvText(of.model), of.batch_size,
-          of.seq_len, DataLevelName(of.tree.nodes[node].level), CsvText(ScopeOf(of.tree, node)),
-          CsvText(of.tree.nodes[node].type), number(column.total[node]), number(column.low[node]),
-          number(column.high[node]), number(of.measured[node]), CsvText(report.model.name));
+      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},beryl.predict/1\n", CsvText(of.model),
+                          of.batch_size, of.seq_len, DataLevelName(of.tree.nodes[node].level),
+                          CsvText(ScopeOf(of.tree, node)), CsvText(of.tree.nodes[node].type),
+                          CsvFigure(column.total[node]), CsvFigure(column.low[node]),
+                          CsvFigure(column.high[node]), CsvFigure(of.measured[node]),
+                          CsvText(report.model.name));
     }
   }
   return text;
