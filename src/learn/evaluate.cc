@@ -40,7 +40,8 @@ std::vector<double> Percentiles(std::vector<double> values) {
   if (values.empty()) return found;
   std::sort(values.begin(), values.end());
   for (size_t percent = 0; percent <= 100; ++percent) {
-    found.push_back(values[(values.size() - 1) * percent / 100]);
+    const size_t below = (values.size() * percent + 99) / 100;
+    found.push_back(values[below > 0 ? below - 1 : 0]);
   }
   return found;
 }
