@@ -1,4 +1,5 @@
 #include <memory>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -41,18 +42,30 @@ struct CalibrateArguments {
 };
 
 int RunCalibrate(const CalibrateArguments& arguments) {
+  const std::string& profile = arguments.profile;
+  if (auto ok = CheckOutput(arguments.output.output, {arguments.data, profile}); !ok) {
+    return Fail(ok.error());
+  }
+  if (!profile.empty() && (profile == "-" || profile == arguments.data)) {
+    return Fail(MisuseError(
+        "--profile-out is a file of its own: the result is on stdout, and DATA stays as it is"));
+  }
   auto output = OutputFile::Open(arguments.output.output);
   if (!output) return Fail(output.error());
+  std::optional<OutputFile> profile_file;
+  if (!profile.empty()) {
+    auto opened = OutputFile::Open(profile);
+    if (!opened) return Fail(opened.error());
+    profile_file = std::move(*opened);
+  }
   const auto data = ReadData(arguments.data, true);
   if (!data) return Fail(data.error());
   auto calibration = learn::Calibrate(*data, arguments.rows, arguments.seed, arguments.draws);
   if (!calibration) return Fail(calibration.error());
   calibration->tool = ToolName();
-  if (!arguments.profile.empty()) {
-    auto profile = OutputFile::Open(arguments.profile);
-    if (!profile) return Fail(profile.error());
+  if (profile_file) {
     StampModel(calibration->model);
-    if (auto ok = profile->Commit(learn::WriteEnergyModel(calibration->model)); !ok) {
+    if (auto ok = profile_file->Commit(learn::WriteEnergyModel(calibration->model)); !ok) {
       return Fail(ok.error());
     }
   }
@@ -70,8 +83,11 @@ void AddCalibrateCommand(CLI::App& app, int& exit_code) {
   command->footer(kFooter);
   AddDataArgument(*command, arguments->data);
   command->add_option("--rows", arguments->rows, "How many measurements to fit to; default 8")
+      ->check(CLI::Range(1, 1'000'000'000))
       ->type_name("N");
-  command->add_option("--seed", arguments->seed, "Which rows are drawn; default 0")->type_name("N");
+  command->add_option("--seed", arguments->seed, "Which rows are drawn; default 0")
+      ->check(FiniteFrom0())
+      ->type_name("N");
   command->add_option("--draws", arguments->draws, "How often to repeat it; default 50")
       ->check(CLI::Range(1, 100000))
       ->type_name("N");

@@ -126,20 +126,20 @@ void AddCostCommand(CLI::App& app, int& exit_code) {
                  "default: every one");
   AddProfileOption(*command, arguments->profile);
   command->add_option("--queries", arguments->options.queries, "How many queries; default: 1000000")
-      ->check(CLI::PositiveNumber)
+      ->check(FiniteAbove0())
       ->type_name("N");
   command
       ->add_option("--passages", arguments->options.passages,
                    "How many items of a batch a query takes; default: 1")
-      ->check(CLI::PositiveNumber)
+      ->check(FiniteAbove0())
       ->type_name("N");
   command->add_option("--region", arguments->region, "Whose electricity; default: US")
       ->type_name("REGION");
   command->add_option("--price", arguments->price, "Price of a kWh, in the region's currency")
-      ->check(CLI::NonNegativeNumber)
+      ->check(FiniteFrom0())
       ->type_name("X");
   command->add_option("--carbon", arguments->carbon, "Grams of CO2e for a kWh")
-      ->check(CLI::NonNegativeNumber)
+      ->check(FiniteFrom0())
       ->type_name("G");
   command->add_option("--grid", arguments->grid, "A table of regions to use instead")
       ->type_name("FILE");

@@ -67,6 +67,9 @@ void AddSeedsOption(CLI::App& command, uint64_t& seeds) {
 }
 
 int RunEvaluate(const EvaluateArguments& arguments) {
+  if (auto ok = CheckOutput(arguments.output.output, {arguments.data, arguments.test}); !ok) {
+    return Fail(ok.error());
+  }
   auto output = OutputFile::Open(arguments.output.output);
   if (!output) return Fail(output.error());
   const auto data = ReadData(arguments.data, true);
@@ -88,6 +91,9 @@ int RunEvaluate(const EvaluateArguments& arguments) {
 }
 
 int RunAblate(const EvaluateArguments& arguments) {
+  if (auto ok = CheckOutput(arguments.output.output, {arguments.data}); !ok) {
+    return Fail(ok.error());
+  }
   auto output = OutputFile::Open(arguments.output.output);
   if (!output) return Fail(output.error());
   const auto data = ReadData(arguments.data, true);

@@ -63,6 +63,9 @@ Result<PredictionReport> PredictAll(const PredictArguments& arguments) {
 }
 
 int RunPredict(const PredictArguments& arguments) {
+  if (auto ok = CheckOutput(arguments.output.output, {arguments.data, arguments.profile}); !ok) {
+    return Fail(ok.error());
+  }
   auto output = OutputFile::Open(arguments.output.output);
   if (!output) return Fail(output.error());
   const auto report = PredictAll(arguments);

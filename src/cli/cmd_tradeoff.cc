@@ -94,7 +94,7 @@ void AddTradeoffCommand(CLI::App& app, int& exit_code) {
   command
       ->add_option("--budget", arguments->options.budget_j,
                    "Say which model is most accurate within so many joules a batch")
-      ->check(CLI::PositiveNumber)
+      ->check(FiniteAbove0())
       ->type_name("J");
   command
       ->add_option("--target", arguments->options.target,

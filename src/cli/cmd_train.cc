@@ -44,6 +44,7 @@ struct TrainArguments {
 };
 
 int RunTrain(const TrainArguments& arguments) {
+  if (auto ok = CheckOutput(arguments.output, {arguments.data}); !ok) return Fail(ok.error());
   auto output = OutputFile::Open(arguments.output);
   if (!output) return Fail(output.error());
   const auto data = ReadData(arguments.data, true);

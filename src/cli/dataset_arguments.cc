@@ -27,6 +27,24 @@ constexpr size_t kNear = 3;
 
 }  // namespace
 
+CLI::Validator FiniteAbove0() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        const auto number = ParseNumber(text);
+        return number && *number > 0 ? std::string() : "'" + text + "' is not a number above 0";
+      },
+      "", "finite above 0");
+}
+
+CLI::Validator FiniteFrom0() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        const auto number = ParseNumber(text);
+        return number && *number >= 0 ? std::string() : "'" + text + "' is not a number from 0";
+      },
+      "", "finite from 0");
+}
+
 void AddDataArgument(CLI::App& command, std::string& data) {
   command
       .add_option("data", data,
@@ -52,10 +70,10 @@ void AddModelOption(CLI::App& command, std::string& model) {
 void AddSizeOptions(CLI::App& command, std::optional<double>& batch_size,
                     std::optional<double>& seq_len, const std::string& otherwise) {
   command.add_option("--batch", batch_size, "Batch size; " + otherwise)
-      ->check(CLI::PositiveNumber)
+      ->check(FiniteAbove0())
       ->type_name("B");
   command.add_option("--seq", seq_len, "Sequence length; " + otherwise)
-      ->check(CLI::PositiveNumber)
+      ->check(FiniteAbove0())
       ->type_name("S");
 }
 
@@ -77,7 +95,7 @@ Result<bool> KeepRuns(Dataset& data, const std::string& model, std::optional<dou
                 [&](const ModelRun& run) { return !model.empty() && run.model != model; });
   std::vector<std::string> sizes;
   for (const ModelRun& run : data.runs) {
-    sizes.push_back(fmt::format("{}x{}", run.batch_size, run.seq_len));
+    sizes.push_back(InputText(run));
   }
   std::erase_if(data.runs, [&](const ModelRun& run) {
     return (batch_size && run.batch_size != *batch_size) || (seq_len && run.seq_len != *seq_len);
@@ -144,8 +162,13 @@ Result<std::string> ReadSmallFile(const std::string& path) {
 Result<bool> CheckOutput(const std::string& output, const std::vector<std::string>& inputs) {
   std::error_code ignored;
   for (const std::string& input : inputs) {
-    if (output != "-" && !input.empty() &&
-        (output == input || std::filesystem::equivalent(output, input, ignored))) {
+    if (output == "-" || input.empty()) continue;
+    // A folder of data is its files.
+    const auto folder = std::filesystem::path(output).parent_path();
+    const bool inside = std::filesystem::exists(output, ignored) &&
+                        std::filesystem::is_directory(input, ignored) &&
+                        std::filesystem::equivalent(folder.empty() ? "." : folder, input, ignored);
+    if (output == input || inside || std::filesystem::equivalent(output, input, ignored)) {
       return MisuseError(
           fmt::format("-o {} would overwrite an input; choose another file", output));
     }

@@ -15,12 +15,16 @@
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own
 class App;
-}
+class Validator;
+}  // namespace CLI
 
 namespace beryl::cli {
 
 // DATA. The help of commands says what it may be.
 void AddDataArgument(CLI::App& command, std::string& data);
+// For numbers: finite, and above (or from) 0. CLI11's own take NaN and infinity.
+CLI::Validator FiniteAbove0();
+CLI::Validator FiniteFrom0();
 // --profile.
 void AddProfileOption(CLI::App& command, std::string& profile);
 // --model.

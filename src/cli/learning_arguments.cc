@@ -16,12 +16,13 @@ namespace beryl::cli {
 
 void AddTrainingOptions(CLI::App& command, LearningArguments& arguments) {
   command.add_option("--seed", arguments.seed, "Random start of methods that have one; default 0")
+      ->check(FiniteFrom0())
       ->type_name("N");
   command
       .add_option("--pue", arguments.pue,
                   "Of the baseline: power usage effectiveness; default 1.58, as Strubell et al. "
                   "took it")
-      ->check(CLI::Range(0.1, 10.0))
+      ->check(FiniteAbove0())
       ->type_name("X");
   command
       .add_option("--threads", arguments.threads, "Threads; default: as many as there are cores")

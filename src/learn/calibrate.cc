@@ -12,6 +12,9 @@
 namespace beryl::learn {
 namespace {
 
+// Of many rows, some are left out together.
+constexpr size_t kMostFolds = 50;
+
 // `count` of `from`, each with the same chance, in the order drawn.
 std::vector<uint32_t> Draw(std::vector<uint32_t> from, uint64_t count, uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -27,11 +30,17 @@ std::vector<uint32_t> Draw(std::vector<uint32_t> from, uint64_t count, uint64_t 
 std::vector<double> LeftOutRatios(const Measurements& all, const std::vector<uint32_t>& rows,
                                   const LawTerms& terms) {
   std::vector<double> ratios;
-  for (size_t left_out = 0; left_out < rows.size(); ++left_out) {
-    std::vector<uint32_t> others = rows;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(left_out));
-    const Measurement& row = all.rows[rows[left_out]];
-    ratios.push_back(row.measured / Apply(FitLaw(all, others, terms), row.features));
+  const size_t folds = std::min(rows.size(), kMostFolds);
+  for (size_t fold = 0; fold < folds; ++fold) {
+    std::vector<uint32_t> others;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (i % folds != fold) others.push_back(rows[i]);
+    }
+    const EnergyLaw law = FitLaw(all, others, terms);
+    for (size_t i = fold; i < rows.size(); i += folds) {
+      const Measurement& row = all.rows[rows[i]];
+      ratios.push_back(row.measured / Apply(law, row.features));
+    }
   }
   return ratios;
 }
@@ -40,7 +49,7 @@ double Percentile(std::vector<double> values, double share) {
   std::erase_if(values, [](double value) { return std::isnan(value); });
   if (values.empty()) return kUnknown;
   std::sort(values.begin(), values.end());
-  return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
+  return values[static_cast<size_t>(std::lround(share * static_cast<double>(values.size() - 1)))];
 }
 
 class Calibrator {
@@ -111,8 +120,8 @@ class Calibrator {
         std::string& name = names[static_cast<size_t>(at - rows.begin())];
         const ModelRun& model_run = data_.runs[run];
         if (name.empty()) {
-          name = fmt::format("{} {}x{} {}", model_run.model, model_run.batch_size,
-                             model_run.seq_len, ScopeOf(model_run.tree, i - tree.begin));
+          name = fmt::format("{} {} {}", model_run.model, InputText(model_run),
+                             ScopeOf(model_run.tree, i - tree.begin));
         }
       }
     }

@@ -68,7 +68,8 @@ class WeightTrainer {
     pull_.assign(rows, 0);
     const float bias = weights_[last];
     for (size_t row = 0; row < rows; ++row) {
-      score_[row] = terms_.row(lesson.rows[row]).dot(weights_.head(last)) + bias;
+      score_[row] =
+          static_cast<double>(terms_.row(lesson.rows[row]).dot(weights_.head(last)) + bias);
     }
     if (training_.method == Method::kUnstructured) {
       PullUnstructured(lesson);
@@ -234,7 +235,7 @@ ChildWeighting TrainChildWeights(const Measurements& all, const std::vector<uint
   }
   const Floats& learned = trainer.weights();
   weighting.weights.assign(learned.begin(), learned.end() - 1);
-  weighting.bias = learned[learned.size() - 1];
+  weighting.bias = static_cast<double>(learned[learned.size() - 1]);
   return weighting;
 }
 

@@ -1,4 +1,5 @@
 // The door to data sets: what a path is decides who reads it.
+#include <array>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -14,6 +15,10 @@ namespace beryl::learn {
 namespace {
 
 constexpr size_t kLargestCsv = size_t{1} << 30;
+// The model rows first: they say in which order runs stand.
+constexpr std::array<const char*, 4> kFolderFiles = {
+    "model_level_features.csv", "module_level_features.csv", "ml1_level_features.csv",
+    "ml2_level_features.csv"};
 
 Result<std::string> ReadText(ByteSource& source, FindingLog& log) {
   auto text = ReadAll(source, kLargestCsv);
@@ -25,12 +30,11 @@ Result<std::string> ReadText(ByteSource& source, FindingLog& log) {
   return text;
 }
 
-// The model rows first: they say in which order runs stand.
+// Without one of the files, no tree is whole.
 Result<Dataset> ReadFolder(const std::string& path, const DatasetOptions& options) {
   FindingLog log;
   std::vector<FeatureCsv> files;
-  for (const char* name : {"model_level_features.csv", "module_level_features.csv",
-                           "ml1_level_features.csv", "ml2_level_features.csv"}) {
+  for (const char* name : kFolderFiles) {
     const std::string file = (std::filesystem::path(path) / name).string();
     std::error_code ignored;
     if (!std::filesystem::exists(file, ignored)) {
@@ -50,7 +54,11 @@ Result<Dataset> ReadFolder(const std::string& path, const DatasetOptions& option
                     "docs/data-sets.md",
                     path));
   }
-  return ReadFeatureCsvs(files, path, options, log);
+  auto data = ReadFeatureCsvs(files, path, options, log);
+  if (data && files.size() < kFolderFiles.size()) {
+    for (ModelRun& run : data->runs) run.complete = false;
+  }
+  return data;
 }
 
 bool StartsLikeJson(std::string_view text) {

@@ -42,7 +42,10 @@ EnergyModel RandomModel(Method method, uint64_t seed) {
   model.method = method;
   model.feature_set = static_cast<FeatureSet>(random() % 3);
   for (size_t i = 0; i < kFeatureCount; ++i) {
-    if (random() % 2 == 0) model.features.push_back(static_cast<Feature>(i));
+    const auto feature = static_cast<Feature>(i);
+    const bool of_the_law = feature == Feature::kCpu || feature == Feature::kSeconds ||
+                            feature == Feature::kGpuEnergy || feature == Feature::kCpuEnergy;
+    if (of_the_law || random() % 2 == 0) model.features.push_back(feature);
   }
   const size_t count = model.features.size();
   model.seed = random();
@@ -247,6 +250,14 @@ TEST(EnergyModelFile, TermsOfThirdDegree) {
   EXPECT_EQ(CubicTerms(1), 4u);
   EXPECT_EQ(CubicTerms(2), 10u);
   EXPECT_EQ(CubicTerms(14), 680u);
+}
+
+TEST(EnergyModelFile, TheLawSaysWhatItNeeds) {
+  EnergyModel model = RandomModel(Method::kLaw, 1);
+  std::erase(model.features, Feature::kSeconds);
+  const auto read = ReadEnergyModel(WriteEnergyModel(model), "file.json");
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().message, ::testing::HasSubstr("lacks 'times_mean'"));
 }
 
 }  // namespace

@@ -246,6 +246,11 @@ Result<Evaluation> Evaluate(const Dataset& data, const Dataset* test, const Trai
   if (auto ok = CheckMethod(options.method, options.features, known); !ok) return ok.error();
   if (test != nullptr) NoteSharedModels(all, data, evaluation);
 
+  if (std::none_of(all.rows.begin(), all.rows.end(),
+                   [](const Measurement& row) { return row.measured > 0; })) {
+    return InvalidError(fmt::format("{}: no measured energy in it, so there is nothing to test by",
+                                    test == nullptr ? data.name : test->name));
+  }
   Scores scores(all, evaluation);
   const uint64_t rounds = IsSeeded(options.method) ? std::max<uint64_t>(seeds, 1) : 1;
   for (uint64_t round = 0; round < rounds; ++round) {
@@ -287,8 +292,16 @@ Result<Ablation> Ablate(const Dataset& data, const TrainOptions& options, uint64
       each.method = method;
       each.features = features;
       auto evaluation = Evaluate(data, nullptr, each, seeds);
-      if (!evaluation) return evaluation.error();
-      ablation.evaluations.push_back(std::move(*evaluation));
+      if (evaluation) {
+        ablation.evaluations.push_back(std::move(*evaluation));
+      } else if (method == Method::kLaw) {
+        return evaluation.error();  // what stops the law stops all
+      } else {
+        ablation.findings.push_back(
+            {fmt::format("method {} with {} features could not be tried: {}", MethodName(method),
+                         FeatureSetName(features), evaluation.error().message),
+             1, ""});
+      }
     }
   }
   return ablation;

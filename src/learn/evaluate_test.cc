@@ -145,6 +145,33 @@ TEST(Predict, IntervalsStandAroundPredictions) {
   }
 }
 
+// What is there of an incomplete run does not add up to the whole.
+TEST(Predict, IncompleteRunsAreNotAddedUp) {
+  const auto sum = Train(MakeDataset(TestMachine{}, 3), With(Method::kSum));
+  const auto law = Train(MakeDataset(TestMachine{}, 3), With(Method::kLaw));
+  ASSERT_TRUE(sum.has_value() && law.has_value());
+  Dataset data = MakeDataset(TestMachine{}, 1, 5);
+  data.runs.resize(1);
+  data.runs[0].complete = false;
+  std::vector<DataFinding> findings;
+  const std::vector<EnergyColumn> columns = Predict(*sum, data, findings);
+  EXPECT_TRUE(std::isnan(columns[0].total[0]));
+  EXPECT_FALSE(std::isnan(columns[0].total[2]));
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_THAT(findings[0].what, HasSubstr("rows missing"));
+  EXPECT_FALSE(std::isnan(Predict(*law, data, findings)[0].total[0]));
+}
+
+TEST(Evaluate, WithoutMeasuredEnergyThereIsNothingToTestBy) {
+  Dataset test = MakeDataset(TestMachine{}, 2, 9);
+  for (ModelRun& run : test.runs) {
+    for (double& joules : run.measured) joules = kUnknown;
+  }
+  const auto result = Evaluate(MakeDataset(TestMachine{}, 3), &test, With(Method::kLaw), 1);
+  ASSERT_FALSE(result.has_value());
+  EXPECT_THAT(result.error().message, HasSubstr("nothing to test by"));
+}
+
 TEST(Train, OneModelHasNoIntervals) {
   const auto model = Train(MakeDataset(TestMachine{}, 1), With(Method::kLaw));
   ASSERT_TRUE(model.has_value());

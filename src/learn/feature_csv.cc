@@ -13,6 +13,10 @@
 namespace beryl::learn {
 namespace {
 
+// Beyond these, a number is a slip of a unit or of a finger, and squares of it may not be finite.
+constexpr double kLargestValue = 1e18;
+constexpr double kLeastJoules = 1e-15;
+
 constexpr size_t kLongestScope = 4096;
 
 bool LooksNotFinite(std::string_view text) {
@@ -102,6 +106,9 @@ class RowReader {
       if (feature == Feature::kSeconds && *value <= 0) {
         return Drop("a time that is not positive; row left out", LookOf(feature).column, text);
       }
+      if (*value == 0 && (feature == Feature::kBatchSize || feature == Feature::kSeqLen)) {
+        return Drop("an input of size 0; row left out", LookOf(feature).column, text);
+      }
       if (*value < 0) {
         return Drop("a negative feature; row left out", LookOf(feature).column, text);
       }
@@ -129,7 +136,7 @@ class RowReader {
     }
     const auto value = Number("energy_mean", text);
     if (!value) return false;
-    if (*value <= 0) {
+    if (*value < kLeastJoules) {
       return Drop("energy that is not positive; row left out", "energy_mean", text);
     }
     row.measured = *value;
@@ -138,6 +145,10 @@ class RowReader {
 
   std::optional<double> Number(std::string_view column, std::string_view text) {
     const auto value = ParseNumber(text);
+    if (value && std::abs(*value) > kLargestValue) {
+      Drop("a number larger than any machine gives; row left out", column, text);
+      return std::nullopt;
+    }
     if (value) return value;
     if (text.empty()) {
       Drop("a field without a number; row left out", column);

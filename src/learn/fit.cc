@@ -109,9 +109,11 @@ std::vector<double> PredictTrees(const EnergyModel& model, const Measurements& a
     for (uint32_t i = tree.begin; i < tree.end; ++i) {
       const MeasuredNode& node = all.nodes[i];
       const bool primitive = all.rows[node.row].level == kPrimitiveLevel;
+      // Where rows are missing, what is there does not add up to the whole.
       joules[i] = node.leaf || primitive ? leaf_joules[node.row]
                   : unstructured         ? factor[node.row]
-                                         : 0;
+                  : tree.complete        ? 0
+                                         : kUnknown;
     }
     // Backwards, so that a child is complete before it counts in its parent. An unknown child
     // makes an unknown parent.
@@ -213,8 +215,8 @@ std::vector<double> PredictNodes(const EnergyModel& model, const Measurements& a
 }
 
 std::string PlaceOf(const Dataset& data, const ModelRun& run, NodeId node) {
-  std::string place = fmt::format("{}: {} {}x{} {}", data.name, run.model, run.batch_size,
-                                  run.seq_len, ScopeOf(run.tree, node));
+  std::string place =
+      fmt::format("{}: {} {} {}", data.name, run.model, InputText(run), ScopeOf(run.tree, node));
   const uint64_t line = node < run.lines.size() ? run.lines[node] : 0;
   if (line > 0) place += fmt::format(" (line {})", line);
   return place;

@@ -42,6 +42,7 @@ std::string SizesText(const Dataset& data) {
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   std::vector<std::string> words;
+  words.reserve(sizes.size());
   for (const auto& [batch_size, seq_len] : sizes) words.push_back(SizeText(batch_size, seq_len));
   return fmt::format("{}", fmt::join(words, ", "));
 }

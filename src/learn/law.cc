@@ -36,11 +36,11 @@ double MedianOf(std::vector<double> values) {
   return *middle;
 }
 
-// A column for each coefficient; every line is divided by its energy, so that what is minimised is
-// relative error.
+// A column for each coefficient, in joules.
 struct Problem {
   MatrixXd terms;
-  VectorXd target;
+  VectorXd joules;     // measured
+  VectorXd taken;      // of them, what is explained already
   VectorXd prior;      // mean
   VectorXd precision;  // 1 / variance; 0: none
 };
@@ -50,21 +50,28 @@ struct Solution {
   VectorXd weights;  // of the lines, 1 on average
   MatrixXd inverse;  // of the weighted normal matrix, prior included
   double noise = 0;  // variance of a line
+  // The problem as it was solved last: every line divided by its energy.
+  MatrixXd terms;
+  VectorXd target;
 };
 
-// Least absolute deviations by reweighting.
-Solution Solve(const Problem& problem) {
+// Least absolute relative deviations by reweighting. A line is divided by what was measured or what
+// is predicted, whichever is more: divided by a reading that is far too low, it would outweigh all
+// others.
+Solution Solve(const Problem& problem, VectorXd expected) {
   const Eigen::Index lines = problem.terms.rows();
-  const Eigen::Index columns = problem.terms.cols();
   Solution solution;
   solution.weights = VectorXd::Ones(lines);
   solution.noise = kLeastNoise * kLeastNoise;
   VectorXd off(lines);
-  MatrixXd weighted(lines, columns);
+  MatrixXd weighted(lines, problem.terms.cols());
   for (int round = 0; round < kMostRounds; ++round) {
-    weighted = problem.terms.array().colwise() * solution.weights.array();
-    MatrixXd normal = problem.terms.transpose().lazyProduct(weighted);
-    VectorXd side = weighted.transpose().lazyProduct(problem.target);
+    const Eigen::ArrayXd scale = problem.joules.cwiseMax(expected).array();
+    solution.terms = problem.terms.array().colwise() / scale;
+    solution.target = (problem.joules - problem.taken).array() / scale;
+    weighted = solution.terms.array().colwise() * solution.weights.array();
+    MatrixXd normal = solution.terms.transpose().lazyProduct(weighted);
+    VectorXd side = weighted.transpose().lazyProduct(solution.target);
     normal.diagonal() += solution.noise * problem.precision;
     side += solution.noise * problem.precision.cwiseProduct(problem.prior);
     solution.inverse = normal.completeOrthogonalDecomposition().pseudoInverse();
@@ -72,9 +79,10 @@ Solution Solve(const Problem& problem) {
     const bool settled = round > 0 && (value - solution.value).norm() <= kSettled * value.norm();
     solution.value = value;
     if (settled) break;
-    off.noalias() = problem.target - problem.terms.lazyProduct(value);
+    off.noalias() = solution.target - solution.terms.lazyProduct(value);
     solution.weights = off.array().abs().max(kLeastDeviation).inverse().matrix();
     solution.weights *= static_cast<double>(lines) / solution.weights.sum();
+    expected.noalias() = problem.terms.lazyProduct(value) + problem.taken;
     // It only weighs the priors, and settles at once.
     if (round < kNoiseRounds) {
       const VectorXd size = off.cwiseAbs();
@@ -88,16 +96,16 @@ Solution Solve(const Problem& problem) {
 
 // Standard deviation of a coefficient where lines of one group err together: measurements of one
 // type of node in one model are not independent.
-double GroupedDeviation(const Problem& problem, const Solution& solution,
-                        const std::vector<uint64_t>& groups, Eigen::Index coefficient) {
-  const VectorXd off = problem.target - problem.terms * solution.value;
+double GroupedDeviation(const Solution& solution, const std::vector<uint64_t>& groups,
+                        Eigen::Index coefficient) {
+  const VectorXd off = solution.target - solution.terms * solution.value;
   std::map<uint64_t, VectorXd> sums;
   for (Eigen::Index line = 0; line < off.size(); ++line) {
     auto [at, is_new] =
-        sums.try_emplace(groups[static_cast<size_t>(line)], VectorXd::Zero(problem.terms.cols()));
-    at->second += solution.weights[line] * off[line] * problem.terms.row(line).transpose();
+        sums.try_emplace(groups[static_cast<size_t>(line)], VectorXd::Zero(solution.terms.cols()));
+    at->second += solution.weights[line] * off[line] * solution.terms.row(line).transpose();
   }
-  MatrixXd spread = MatrixXd::Zero(problem.terms.cols(), problem.terms.cols());
+  MatrixXd spread = MatrixXd::Zero(solution.terms.cols(), solution.terms.cols());
   for (const auto& [group, sum] : sums) spread += sum * sum.transpose();
   if (sums.size() > 1) {
     spread *= static_cast<double>(sums.size()) / static_cast<double>(sums.size() - 1);
@@ -118,12 +126,13 @@ class LawFitter {
       law.busy_w = BusyTerm(law.busy_reference);
     }
     Problem problem = MakeProblem(law);
-    Solution solution = Solve(problem);
+    Solution solution = Solve(problem, TypicalJoules());
     // Nothing in a box gives energy back: then everything is in the devices' own meters.
     const Eigen::Index rest = problem.terms.cols() - 1;
-    if (rest > 0 && solution.value[rest] < 0) {
+    const bool no_rest = rest > 0 && solution.value[rest] < 0;
+    if (no_rest) {
       problem.terms.col(rest).setZero();
-      solution = Solve(problem);
+      solution = Solve(problem, TypicalJoules());
     }
     Eigen::Index column = 0;
     auto take = [&](double prior_deviation) {
@@ -136,12 +145,26 @@ class LawFitter {
     };
     if (terms_.gpu_energy) law.gpu_energy = take(kLossPriorDeviation);
     if (terms_.cpu_energy) law.cpu_energy = take(kLossPriorDeviation);
-    law.rest_w = take(0);
+    law.rest_w = no_rest ? LawTerm{0, 0, false} : take(0);
     return law;
   }
 
  private:
   const Measurement& Row(size_t line) const { return all_.rows[rows_[line]]; }
+  // Joules by time alone, at the power that half of the lines stay below.
+  VectorXd TypicalJoules() const {
+    std::vector<double> watts;
+    for (size_t line = 0; line < rows_.size(); ++line) {
+      watts.push_back(Row(line).measured / At(Row(line).features, Feature::kSeconds));
+    }
+    const double typical = MedianOf(std::move(watts));
+    VectorXd joules(static_cast<Eigen::Index>(rows_.size()));
+    for (size_t line = 0; line < rows_.size(); ++line) {
+      joules[static_cast<Eigen::Index>(line)] = typical * At(Row(line).features, Feature::kSeconds);
+    }
+    return joules;
+  }
+
   std::vector<double> ColumnOf(Feature feature) const {
     std::vector<double> values;
     for (size_t line = 0; line < rows_.size(); ++line) {
@@ -157,19 +180,20 @@ class LawFitter {
     const auto columns = static_cast<Eigen::Index>(terms_.needed() + (free_busy ? 1 : 0));
     Problem problem;
     problem.terms.resize(lines, columns);
-    problem.target.resize(lines);
+    problem.joules.resize(lines);
+    problem.taken.resize(lines);
     for (Eigen::Index line = 0; line < lines; ++line) {
       const Measurement& row = Row(static_cast<size_t>(line));
       const double seconds = At(row.features, Feature::kSeconds);
       const double busy = terms_.busy ? At(row.features, Feature::kCpu) - law.busy_reference : 0;
       Eigen::Index column = 0;
-      auto add = [&](double value) { problem.terms(line, column++) = value / row.measured; };
+      auto add = [&](double value) { problem.terms(line, column++) = value; };
       if (terms_.gpu_energy) add(At(row.features, Feature::kGpuEnergy));
       if (terms_.cpu_energy) add(At(row.features, Feature::kCpuEnergy));
       add(seconds);
       if (free_busy) add(busy * seconds);
-      const double taken = law.busy_w ? law.busy_w->value * busy * seconds : 0;
-      problem.target[line] = 1 - taken / row.measured;
+      problem.joules[line] = row.measured;
+      problem.taken[line] = law.busy_w ? law.busy_w->value * busy * seconds : 0;
     }
     problem.prior = VectorXd::Zero(columns);
     problem.precision = VectorXd::Zero(columns);
@@ -184,12 +208,8 @@ class LawFitter {
     LawTerm term{kBusyPrior, kBusyPriorDeviation, false};
     const std::vector<double> cpu = ColumnOf(Feature::kCpu);
     double mean = 0;
-    double power = 0;
-    for (size_t line = 0; line < cpu.size(); ++line) {
-      mean += cpu[line] / static_cast<double>(cpu.size());
-      power += Row(line).measured / At(Row(line).features, Feature::kSeconds) /
-               static_cast<double>(cpu.size());
-    }
+    for (const double value : cpu) mean += value / static_cast<double>(cpu.size());
+    const double power = TypicalJoules()[0] / At(Row(0).features, Feature::kSeconds);
     double variance = 0;
     for (const double value : cpu) {
       variance += (value - mean) * (value - mean) / static_cast<double>(cpu.size());
@@ -198,14 +218,14 @@ class LawFitter {
     EnergyLaw without;
     without.busy_reference = reference;
     const Problem problem = MakeProblem(without, true);
-    const Solution solution = Solve(problem);
+    const Solution solution = Solve(problem, TypicalJoules());
     const Eigen::Index last = problem.terms.cols() - 1;
     std::vector<uint64_t> groups;
     for (size_t line = 0; line < rows_.size(); ++line) {
       const Measurement& row = Row(line);
       groups.push_back((uint64_t{row.model} << 32) | row.type);
     }
-    const double scatter = GroupedDeviation(problem, solution, groups, last);
+    const double scatter = GroupedDeviation(solution, groups, last);
     const double drift = kSystematicError * power / std::sqrt(variance);
     const double found = 1 / (scatter * scatter + drift * drift);
     const double prior = 1 / (kBusyPriorDeviation * kBusyPriorDeviation);

@@ -45,6 +45,22 @@ TEST(Law, OutliersDoNotMoveIt) {
   EXPECT_NEAR(law.rest_w.value, 98, 2);
 }
 
+// A reading that is far too low must not outweigh all others: it is divided by its energy.
+TEST(Law, ReadingsThatAreFarTooLowDoNotMoveIt) {
+  for (const double factor : {0.1, 1e-3, 1e-9, 1e-300}) {
+    Dataset data = MakeDataset(TestMachine{}, 4);
+    size_t at = 0;
+    for (ModelRun& run : data.runs) {
+      for (double& joules : run.measured) {
+        if (++at % 20 == 0) joules *= factor;
+      }
+    }
+    const EnergyLaw law = LawOf(data);
+    EXPECT_NEAR(law.gpu_energy->value, 1.05, 0.02) << factor;
+    EXPECT_NEAR(law.rest_w.value, 98, 2) << factor;
+  }
+}
+
 // Energies in other units: what multiplies energy stays, what multiplies time goes along.
 TEST(Law, ScalesWithItsUnits) {
   const Dataset data = MakeDataset(TestMachine{}, 3);
@@ -144,6 +160,7 @@ TEST(Law, TheRestOfABoxGivesNoEnergyBack) {
   machine.busy_w = 0;
   const EnergyLaw law = LawOf(MakeDataset(machine, 3));
   EXPECT_EQ(law.rest_w.value, 0);
+  EXPECT_FALSE(law.rest_w.measured);
   EXPECT_LT(law.gpu_energy->value, 1);
 }
 

@@ -54,7 +54,7 @@ class Gatherer {
     MeasuredTree tree;
     tree.begin = static_cast<uint32_t>(all_.nodes.size());
     tree.model = ModelIndex(run.model);
-    tree.trainable = run.complete;
+    tree.complete = tree.trainable = run.complete;
     const auto& nodes = run.tree.nodes;
     for (NodeId id = 0; id < nodes.size(); ++id) {
       const TreeNode& node = nodes[id];

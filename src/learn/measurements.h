@@ -30,7 +30,8 @@ struct MeasuredTree {
   uint32_t begin = 0;  // of its nodes, in pre-order
   uint32_t end = 0;
   uint32_t model = 0;
-  bool trainable = true;  // nothing is missing: every node has features and measured energy
+  bool complete = true;   // no row is missing
+  bool trainable = true;  // nor anything else: every node has features and measured energy
 };
 
 struct Measurements {

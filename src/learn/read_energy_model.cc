@@ -68,6 +68,13 @@ class ModelReader {
     if (model_.method == Method::kBaseline) Need("pue");
     if (HasPrimitives(model_.method)) Need("primitives");
     if (HasChildWeights(model_.method)) Need("child_weights");
+    if (model_.method == Method::kLaw) {
+      const EnergyLaw& law = model_.law;
+      NeedFeature(Feature::kSeconds, true);
+      NeedFeature(Feature::kGpuEnergy, law.gpu_energy.has_value());
+      NeedFeature(Feature::kCpuEnergy, law.cpu_energy.has_value());
+      NeedFeature(Feature::kCpu, law.busy_w.has_value());
+    }
     const size_t count = model_.features.size();
     for (const auto& [type, regressor] : model_.primitives) {
       CheckStandard(regressor.standard, "primitives." + type);
@@ -83,6 +90,12 @@ class ModelReader {
  private:
   void Require(bool law, std::string_view path, std::string_view what) {
     if (!law) in_.Fail(path, what);
+  }
+  // What the law multiplies has to be told to whoever brings data.
+  void NeedFeature(Feature feature, bool used) {
+    const auto& features = model_.features;
+    Require(!used || std::find(features.begin(), features.end(), feature) != features.end(),
+            "features", fmt::format("lacks '{}', which the law uses", LookOf(feature).column));
   }
   void Need(const char* name) {
     Require(std::find(seen_.begin(), seen_.end(), name) != seen_.end(), name, "is missing");

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -8,6 +9,31 @@
 #include "learn/intervals.h"
 
 namespace beryl::learn {
+
+namespace {
+
+bool AllFinite(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(),
+                     [](double value) { return std::isfinite(value); });
+}
+
+bool IsFinite(const EnergyModel& model) {
+  bool finite = std::isfinite(model.pue) && std::isfinite(model.law.rest_w.value) &&
+                std::isfinite(model.law.rest_w.deviation) && AllFinite(model.weighting.weights) &&
+                AllFinite(model.weighting.standard.mean) &&
+                AllFinite(model.weighting.standard.scale) && std::isfinite(model.weighting.bias);
+  for (const auto* term : {&model.law.gpu_energy, &model.law.cpu_energy, &model.law.busy_w}) {
+    finite =
+        finite && (!*term || (std::isfinite((*term)->value) && std::isfinite((*term)->deviation)));
+  }
+  for (const auto& [type, regressor] : model.primitives) {
+    finite = finite && AllFinite(regressor.weights) && AllFinite(regressor.standard.mean) &&
+             AllFinite(regressor.standard.scale) && std::isfinite(regressor.bias);
+  }
+  return finite;
+}
+
+}  // namespace
 
 Result<EnergyModel> Train(const Dataset& data, const TrainOptions& options) {
   const Measurements all = Gather(data);
@@ -24,8 +50,15 @@ Result<EnergyModel> Train(const Dataset& data, const TrainOptions& options) {
     if (!predicted) return predicted.error();
     model->bands = BandsOf(all, *predicted, kNoModel, options.nominal);
     for (size_t level = 0; level < kDataLevels.size(); ++level) {
-      model->trained_on.mape[level] = MapeOverModels(all, *predicted, level);
+      const double mape = MapeOverModels(all, *predicted, level);
+      model->trained_on.mape[level] = std::isfinite(mape) ? mape : kUnknown;
     }
+  }
+  if (!IsFinite(*model)) {
+    return InvalidError(fmt::format(
+        "{}: method {} comes to numbers beyond all bounds; look for rows with absurd values, or "
+        "take the method law",
+        data.name, MethodName(options.method)));
   }
   return model;
 }
@@ -46,7 +79,14 @@ class Unpredicted {
         return;
       }
     }
-    if (row.level == kPrimitiveLevel) {
+    if (!model_.primitives.empty() && !run.complete && row.level != kPrimitiveLevel) {
+      Count(
+          "modules and models of runs with rows missing are not added up from their parts; the "
+          "method law needs no parts",
+          run, node);
+      return;
+    }
+    if (!model_.primitives.empty() && row.level == kPrimitiveLevel) {
       std::string trained;
       for (const auto& [name, regressor] : model_.primitives) {
         trained += (trained.empty() ? "" : ", ") + name;
@@ -90,6 +130,8 @@ std::vector<EnergyColumn> Predict(const EnergyModel& model, const Dataset& data,
   const Measurements all = Gather(data);
   const std::vector<double> joules = PredictNodes(model, all, ModelChoice(all.models.size(), true));
   Unpredicted unpredicted(model, data);
+  DataFinding below{
+      "nodes are predicted to take less than no energy: the method does not hold there", 0, ""};
   std::vector<EnergyColumn> columns;
   for (size_t index = 0; index < data.runs.size(); ++index) {
     const ModelRun& run = data.runs[index];
@@ -105,6 +147,7 @@ std::vector<EnergyColumn> Predict(const EnergyModel& model, const Dataset& data,
           IntervalOf(column.total[node], model.bands[row.level], DoubtOf(model, row.features));
       column.low.push_back(interval.low);
       column.high.push_back(interval.high);
+      if (column.total[node] < 0 && below.count++ == 0) below.first = PlaceOf(data, run, node);
       // A root that the data has no row of is no loss.
       if (std::isnan(column.total[node]) && (node > 0 || run.measured[0] > 0)) {
         unpredicted.Add(run, node, row, run.tree.nodes[node].type);
@@ -113,6 +156,7 @@ std::vector<EnergyColumn> Predict(const EnergyModel& model, const Dataset& data,
     columns.push_back(std::move(column));
   }
   unpredicted.Take(findings);
+  if (below.count > 0) findings.push_back(below);
   return columns;
 }
 

@@ -187,6 +187,9 @@ class LineReader {
   void Finish() {
     if (std::isnan(run_.batch_size)) run_.batch_size = At(run_.features[0], Feature::kBatchSize);
     if (std::isnan(run_.seq_len)) run_.seq_len = At(run_.features[0], Feature::kSeqLen);
+    // Not known is 0 here, as everywhere in a run: it has to compare equal to itself.
+    if (std::isnan(run_.batch_size)) run_.batch_size = 0;
+    if (std::isnan(run_.seq_len)) run_.seq_len = 0;
     for (const auto& [node, level] : own_level_) {
       if (level) run_.tree.nodes[node].level = *level;
     }

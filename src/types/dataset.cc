@@ -1,6 +1,7 @@
 #include "types/dataset.h"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace beryl {
 
@@ -46,24 +47,30 @@ std::vector<std::string> ModelsOf(const Dataset& data) {
 }
 
 std::vector<Feature> KnownFeatures(const Dataset& data) {
-  std::array<bool, kFeatureCount> known;
-  known.fill(true);
-  bool any = false;
+  std::array<uint64_t, kFeatureCount> known = {};
+  uint64_t rows = 0;
   for (const ModelRun& run : data.runs) {
     for (const FeatureRow& row : run.features) {
       // A root without a row of its own says nothing about what was recorded.
       if (std::all_of(row.begin(), row.end(), [](double value) { return std::isnan(value); })) {
         continue;
       }
-      any = true;
-      for (size_t i = 0; i < kFeatureCount; ++i) known[i] = known[i] && !std::isnan(row[i]);
+      ++rows;
+      for (size_t i = 0; i < kFeatureCount; ++i) known[i] += std::isnan(row[i]) ? 0 : 1;
     }
   }
   std::vector<Feature> features;
-  for (size_t i = 0; any && i < kFeatureCount; ++i) {
-    if (known[i]) features.push_back(static_cast<Feature>(i));
+  for (size_t i = 0; i < kFeatureCount; ++i) {
+    if (2 * known[i] > rows) features.push_back(static_cast<Feature>(i));
   }
   return features;
+}
+
+std::string InputText(const ModelRun& run) {
+  if (!(run.batch_size > 0) || !(run.seq_len > 0)) return "-";
+  std::array<char, 64> text;
+  const int size = std::snprintf(text.data(), text.size(), "%gx%g", run.batch_size, run.seq_len);
+  return {text.data(), static_cast<size_t>(size)};
 }
 
 std::string ScopeOf(const ModelTree& tree, NodeId node) {

@@ -59,8 +59,8 @@ std::string_view DataLevelName(Level level);  // "ml", "module", "model"
 // the scope ("encoder", "layer.0", "attention", "self", "query"): lists of modules have no node.
 struct ModelRun {
   std::string model;
-  double batch_size = 0;
-  double seq_len = 0;
+  double batch_size = 0;  // 0: not known
+  double seq_len = 0;     // 0: not known
   ModelTree tree;
   std::vector<FeatureRow> features;  // by node
   std::vector<double> measured;      // joules by node, with everything below it; NaN: not measured
@@ -88,8 +88,10 @@ struct Dataset {
 
 // In the order in which they first occur.
 std::vector<std::string> ModelsOf(const Dataset& data);
-// The features that every node of the data with any of them has.
+// The features that most nodes of the data have; the few that lack one are not learned from.
 std::vector<Feature> KnownFeatures(const Dataset& data);
+// "8x32"; "-" where batch size or length are not known.
+std::string InputText(const ModelRun& run);
 // "encoder.layer.0.attention.self"; of the root empty.
 std::string ScopeOf(const ModelTree& tree, NodeId node);
 

@@ -24,10 +24,6 @@ std::string Off(double predicted, double measured) {
   return std::isfinite(off) ? fmt::format("{:+.2f} %", 100 * off) : "-";
 }
 
-std::string InputOf(const ModelRun& run) {
-  return fmt::format("{}x{}", run.batch_size, run.seq_len);
-}
-
 // "law, trained on device_1 (GTX 1080 Ti): 1.04 x GPU energy + 100 W x time"
 std::string ProfileText(const EnergyModel& model) {
   std::string text = fmt::format("{}: method {}", model.name, MethodName(model.method));
@@ -53,9 +49,13 @@ class PredictionTable : public TextPage {
     for (const DataFinding& finding : report_.findings) {
       Paragraph("note: " + FindingText(finding), 0, kWarningStyle);
     }
-    Paragraph(fmt::format("predicted; between: {:.0f} % interval from models that were held out in "
-                          "training; {}",
-                          100 * report_.model.nominal, report_.tool),
+    Paragraph(fmt::format("predicted; between: where {:.0f} % of measurements are expected, from "
+                          "models that were held out in training{}; {}",
+                          100 * report_.model.nominal,
+                          report_.model.method == Method::kLaw
+                              ? ""
+                              : " (a method that errs to one side lies beside it)",
+                          report_.tool),
               0, kDimStyle);
     return Take();
   }
@@ -82,7 +82,7 @@ class PredictionTable : public TextPage {
     for (size_t run = 0; run < report_.data.runs.size(); ++run) {
       const ModelRun& of = report_.data.runs[run];
       Line(Padded(Ellipsize(Printable(of.model), static_cast<size_t>(name) - 1), name) +
-           RightAligned(InputOf(of), 9) + Numbers(report_.predicted[run], 0, of.measured[0]));
+           RightAligned(InputText(of), 9) + Numbers(report_.predicted[run], 0, of.measured[0]));
     }
   }
 
@@ -90,7 +90,7 @@ class PredictionTable : public TextPage {
     const ModelRun& run = report_.data.runs.front();
     const EnergyColumn& column = report_.predicted.front();
     const int name = std::max(20, width_ - 2 * kNumber - kRange - 10 - 9);
-    Line(Dim(Padded(fmt::format("{} {}", Printable(run.model), InputOf(run)), name) +
+    Line(Dim(Padded(fmt::format("{} {}", Printable(run.model), InputText(run)), name) +
              RightAligned("share", 9) + Head()));
     for (NodeId node = 0; node < run.tree.nodes.size(); ++node) {
       const TreeNode& of = run.tree.nodes[node];
@@ -169,11 +169,11 @@ std::string Csv(const PredictionReport& report) {
     const EnergyColumn& column = report.predicted[run];
     for (NodeId node = 0; node < of.tree.nodes.size(); ++node) {
       text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},beryl.predict/1\n", CsvText(of.model),
-                          of.batch_size, of.seq_len, DataLevelName(of.tree.nodes[node].level),
-                          CsvText(ScopeOf(of.tree, node)), CsvText(of.tree.nodes[node].type),
-                          CsvFigure(column.total[node]), CsvFigure(column.low[node]),
-                          CsvFigure(column.high[node]), CsvFigure(of.measured[node]),
-                          CsvText(report.model.name));
+                          CsvFigure(of.batch_size), CsvFigure(of.seq_len),
+                          DataLevelName(of.tree.nodes[node].level), CsvText(ScopeOf(of.tree, node)),
+                          CsvText(of.tree.nodes[node].type), CsvFigure(column.total[node]),
+                          CsvFigure(column.low[node]), CsvFigure(column.high[node]),
+                          CsvFigure(of.measured[node]), CsvText(report.model.name));
     }
   }
   return text;
