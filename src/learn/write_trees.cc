@@ -128,7 +128,7 @@ class TreeWriter {
 // root that was measured.
 bool HasNoRoot(const ModelRun& run) {
   const FeatureRow& root = run.features.front();
-  return std::isnan(run.measured.front()) && !run.complete &&
+  return run.ids.empty() && !run.complete && std::isnan(run.measured.front()) &&
          std::isnan(At(root, Feature::kSeconds)) && std::isnan(At(root, Feature::kFlops));
 }
 
