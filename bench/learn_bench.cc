@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "learn/learn.h"
+#include "learn/learn_testing.h"
 #include "measuring.h"
 
 namespace beryl {
@@ -30,64 +31,44 @@ Dataset MakeData() {
   std::uniform_real_distribution<double> uniform(0, 1);
   Dataset data;
   data.name = "made-up";
-  auto node = [&](ModelRun& run, NodeId parent, Level level, const std::string& name,
-                  const std::string& type, const FeatureRow& features, double joules) {
-    const auto id = static_cast<NodeId>(run.tree.nodes.size());
-    TreeNode added;
-    added.parent = parent;
-    added.end = id + 1;
-    added.level = level;
-    added.name = name;
-    added.type = type;
-    run.tree.nodes.push_back(added);
-    for (NodeId at = id; at != 0;) {
-      at = run.tree.nodes[at].parent;
-      run.tree.nodes[at].end = id + 1;
-    }
-    run.features.push_back(features);
-    run.measured.push_back(joules);
-    return id;
-  };
   for (int model = 0; model < 6; ++model) {
     for (int size = 0; size < 28; ++size) {
-      ModelRun run;
-      run.model = fmt::format("model-{}", model);
-      run.batch_size = 8 * (1 + size / 7);
-      run.seq_len = 32 * (1 + size % 7);
+      const double batch_size = 8 * (1 + size / 7);
+      const double seq_len = 32 * (1 + size % 7);
+      learn::RunMaker run(fmt::format("model-{}", model), batch_size, seq_len);
       auto measure = [&](double scale) {
         FeatureRow row = UnknownFeatures();
         for (size_t i = 1; i < kFeatureCount - 1; ++i) row[i] = scale * (1 + 0.2 * uniform(random));
-        row[static_cast<size_t>(Feature::kInputSize)] = run.batch_size * run.seq_len;
+        row[static_cast<size_t>(Feature::kInputSize)] = batch_size * seq_len;
         row[static_cast<size_t>(Feature::kCpu)] = 8.5 + 0.1 * uniform(random);
         const double joules = 1.05 * At(row, Feature::kGpuEnergy) + 98 * At(row, Feature::kSeconds);
         return std::pair(row, joules * (1 + 0.005 * (uniform(random) - 0.5)));
       };
       const auto [root_row, root_joules] = measure(12);
-      node(run, 0, Level::kModel, "", "model", root_row, root_joules);
+      run.Add(0, Level::kModel, "", "model", root_row, root_joules);
       std::vector<std::pair<FeatureRow, double>> like;
       for (int i = 0; i < 14; ++i) like.push_back(measure(0.1 + 0.1 * i));
       for (int layer = 0; layer < 12; ++layer) {
-        const NodeId at = node(run, 0, Level::kModule, fmt::format("layer.{}", layer), "Layer",
-                               like[0].first, like[0].second);
+        const NodeId at = run.Add(0, Level::kModule, fmt::format("layer.{}", layer), "Layer",
+                                  like[0].first, like[0].second);
         for (size_t part = 0; part < 3; ++part) {
-          const NodeId inner = node(run, at, Level::kModule, fmt::format("part{}", part), "Part",
-                                    like[1 + part].first, like[1 + part].second);
+          const NodeId inner = run.Add(at, Level::kModule, fmt::format("part{}", part), "Part",
+                                       like[1 + part].first, like[1 + part].second);
           for (size_t leaf = 0; leaf < 3; ++leaf) {
             const auto& [row, joules] = like[4 + 3 * part + leaf];
-            node(run, inner, Level::kOperation, fmt::format("op{}", leaf),
-                 fmt::format("Type{}", leaf), row, joules);
+            run.Add(inner, Level::kOperation, fmt::format("op{}", leaf),
+                    fmt::format("Type{}", leaf), row, joules);
           }
         }
       }
-      data.runs.push_back(std::move(run));
+      data.runs.push_back(run.Take());
     }
   }
   return data;
 }
 
 std::string Published() {
-  const char* given = std::getenv("BERYL_IRENE_DATA");
-  return given == nullptr ? "" : std::string(given) + "/device_1";
+  return std::getenv("BERYL_IRENE_DATA") == nullptr ? "" : learn::PublishedData();
 }
 
 const Dataset& Data() {

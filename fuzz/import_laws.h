@@ -1,20 +1,13 @@
 // What holds for every trace that an importer accepts, whatever the bytes were.
 #pragma once
 
-#include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
 #include "importers/importers.h"
+#include "require.h"
 #include "types/op_trace.h"
 
 namespace beryl::fuzz {
-
-inline void Require(bool law, const char* what) {
-  if (law) return;
-  std::fprintf(stderr, "broken law: %s\n", what);
-  std::abort();
-}
 
 inline void RequireTraceLaws(const OpTrace& trace) {
   uint64_t operations = 0;

@@ -2,18 +2,11 @@
 #pragma once
 
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 
+#include "require.h"
 #include "types/dataset.h"
 
 namespace beryl::fuzz {
-
-inline void Require(bool law, const char* what) {
-  if (law) return;
-  std::fprintf(stderr, "broken law: %s\n", what);
-  std::abort();
-}
 
 inline void CheckTree(const ModelTree& tree) {
   Require(!tree.nodes.empty(), "a tree has a root");

@@ -10,6 +10,7 @@
 #include "cli/dataset_arguments.h"
 #include "cli/learning_arguments.h"
 #include "learn/learn.h"
+#include "version.h"
 #include "views/views.h"
 
 namespace beryl::cli {
@@ -62,7 +63,7 @@ int RunCalibrate(const CalibrateArguments& arguments) {
   if (!data) return Fail(data.error());
   auto calibration = learn::Calibrate(*data, arguments.rows, arguments.seed, arguments.draws);
   if (!calibration) return Fail(calibration.error());
-  calibration->tool = ToolName();
+  calibration->tool = kTool;
   if (profile_file) {
     StampModel(calibration->model);
     if (auto ok = profile_file->Commit(learn::WriteEnergyModel(calibration->model)); !ok) {

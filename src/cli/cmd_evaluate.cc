@@ -9,6 +9,7 @@
 #include "cli/dataset_arguments.h"
 #include "cli/learning_arguments.h"
 #include "learn/learn.h"
+#include "version.h"
 #include "views/views.h"
 
 namespace beryl::cli {
@@ -83,7 +84,7 @@ int RunEvaluate(const EvaluateArguments& arguments) {
   auto evaluation = learn::Evaluate(*data, arguments.test.empty() ? nullptr : &test,
                                     TrainOptionsOf(arguments.learning), arguments.seeds);
   if (!evaluation) return Fail(evaluation.error());
-  evaluation->tool = ToolName();
+  evaluation->tool = kTool;
   return FinishCommand(
       *output,
       views::Write(*evaluation, FormatOf(arguments.output.format), ViewOf(arguments.output)),
@@ -100,7 +101,7 @@ int RunAblate(const EvaluateArguments& arguments) {
   if (!data) return Fail(data.error());
   auto ablation = learn::Ablate(*data, TrainOptionsOf(arguments.learning), arguments.seeds);
   if (!ablation) return Fail(ablation.error());
-  ablation->tool = ToolName();
+  ablation->tool = kTool;
   return FinishCommand(
       *output, views::Write(*ablation, FormatOf(arguments.output.format), ViewOf(arguments.output)),
       arguments.output, ablation->findings);

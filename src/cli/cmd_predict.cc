@@ -10,6 +10,7 @@
 #include "cli/dataset_arguments.h"
 #include "cli/learning_arguments.h"
 #include "learn/learn.h"
+#include "version.h"
 #include "views/views.h"
 
 namespace beryl::cli {
@@ -54,7 +55,7 @@ Result<PredictionReport> PredictAll(const PredictArguments& arguments) {
     return kept.error();
   }
   PredictionReport report;
-  report.tool = ToolName();
+  report.tool = kTool;
   report.findings = data->findings;
   report.predicted = learn::Predict(*model, *data, report.findings);
   report.model = std::move(*model);

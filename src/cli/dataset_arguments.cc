@@ -140,7 +140,7 @@ Result<AnalysedData> ReadAnalysed(const std::string& path, const std::string& mo
   input.data = *std::move(data);
   if (auto ok = KeepRuns(input.data, model); !ok) return ok.error();
   input.origin.data = path;
-  input.origin.tool = fmt::format("beryl {}", kVersion);
+  input.origin.tool = kTool;
   input.origin.findings = input.data.findings;
   input.origin.measured =
       std::any_of(input.data.runs.begin(), input.data.runs.end(), [](const ModelRun& run) {

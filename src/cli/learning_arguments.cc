@@ -58,12 +58,10 @@ int FinishCommand(OutputFile& file, const std::string& bytes, const OutputArgume
   return kSuccess;
 }
 
-std::string ToolName() { return fmt::format("beryl {}", kVersion); }
-
 void StampModel(EnergyModel& model) {
   const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   model.trained_on.when = fmt::format("{:%Y-%m-%d}", fmt::gmtime(now));
-  model.trained_on.tool = ToolName();
+  model.trained_on.tool = kTool;
 }
 
 }  // namespace beryl::cli

@@ -34,8 +34,6 @@ learn::TrainOptions TrainOptionsOf(const LearningArguments& arguments);
 int FinishCommand(OutputFile& file, const std::string& bytes, const OutputArguments& output,
                   const std::vector<DataFinding>& findings);
 
-// "beryl 0.1.0"
-std::string ToolName();
 // Says when and by what it was made.
 void StampModel(EnergyModel& model);
 

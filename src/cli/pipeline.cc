@@ -268,7 +268,7 @@ Result<AccountedRun> AccountRun(RunInput input, const PipelineOptions& options) 
   run.built = tree::Build(run.input.ops);
   run.folded = tree::Fold(run.built);
   RunContext& context = run.input.context;
-  context.tool = fmt::format("beryl {}", kVersion);
+  context.tool = kTool;
   context.build_type = kBuildType;
   context.machine = Machine();
   context.policy = PolicyText(options.account.policy);

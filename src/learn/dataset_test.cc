@@ -1,5 +1,4 @@
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -7,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "learn/learn.h"
+#include "learn/learn_testing.h"
 
 namespace beryl::learn {
 namespace {
@@ -72,17 +72,9 @@ TEST_F(DatasetFolder, WhatIsNoneOfTheFormatsIsAnError) {
   EXPECT_FALSE(ReadDataset((folder_ / "nowhere").string(), {}));
 }
 
-std::string IreneFolder() {
-  const char* given = std::getenv("BERYL_IRENE_DATA");
-  const std::string folder = given != nullptr ? given : "../shared/data/irene";
-  return std::filesystem::exists(folder + "/device_1") ? folder + "/device_1" : folder;
-}
-
-TEST(PublishedData, IsReadWhole) {
-  if (!std::filesystem::exists(IreneFolder())) {
-    GTEST_SKIP() << "no published data at " << IreneFolder() << "; set BERYL_IRENE_DATA";
-  }
-  auto data = ReadDataset(IreneFolder(), {});
+TEST(PublishedTrees, IsReadWhole) {
+  if (PublishedData().empty()) GTEST_SKIP() << kNoPublishedData;
+  auto data = ReadDataset(PublishedData(), {});
   ASSERT_TRUE(data) << data.error().message;
   ASSERT_THAT(data->runs, SizeIs(167));
   std::array<size_t, 4> by_level = {};
@@ -118,11 +110,9 @@ TEST(PublishedData, IsReadWhole) {
   EXPECT_EQ(data->findings[1].count, 36u);
 }
 
-TEST(PublishedData, IsTheSameAsTrees) {
-  if (!std::filesystem::exists(IreneFolder())) {
-    GTEST_SKIP() << "no published data at " << IreneFolder() << "; set BERYL_IRENE_DATA";
-  }
-  auto data = ReadDataset(IreneFolder(), {});
+TEST(PublishedTrees, IsTheSameAsTrees) {
+  if (PublishedData().empty()) GTEST_SKIP() << kNoPublishedData;
+  auto data = ReadDataset(PublishedData(), {});
   ASSERT_TRUE(data) << data.error().message;
   const std::string written = WriteTrees(*data, {});
   auto source = ByteSource::FromMemory(written, "written");

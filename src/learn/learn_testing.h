@@ -14,9 +14,10 @@ namespace beryl::learn {
 
 // IrEne's device_1; empty: not on this machine.
 inline std::string PublishedData() {
-  if (const char* given = std::getenv("BERYL_IRENE_DATA")) return std::string(given) + "/device_1";
-  const std::string shared = "../shared/data/irene/device_1";
-  return std::filesystem::exists(shared) ? shared : "";
+  const char* given = std::getenv("BERYL_IRENE_DATA");
+  const std::string folder =
+      std::string(given != nullptr ? given : "../shared/data/irene") + "/device_1";
+  return std::filesystem::exists(folder) ? folder : "";
 }
 inline constexpr const char* kNoPublishedData =
     "needs IrEne's data at ../shared/data/irene or in BERYL_IRENE_DATA";

@@ -45,7 +45,6 @@ struct Measurements {
 
 Measurements Gather(const Dataset& data);
 
-inline constexpr uint8_t kPrimitiveLevel = 0;  // positions in kDataLevels
-inline constexpr uint8_t kModelLevel = 2;
+inline constexpr uint8_t kPrimitiveLevel = 0;  // position in kDataLevels
 
 }  // namespace beryl::learn

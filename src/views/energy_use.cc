@@ -47,6 +47,10 @@ std::string FigureOrDash(double value) {
   return fmt::format("{:.4g}", value);
 }
 
+std::optional<double> KnownSize(double size) {
+  return size > 0 ? std::optional(size) : std::nullopt;
+}
+
 std::string CsvFigure(double value) {
   return CsvNumber(std::isfinite(value) ? std::optional(value) : std::nullopt);
 }

@@ -1,6 +1,7 @@
 // What the views of data sets have in common: where the numbers came from, and how they read.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ void WriteOrigin(JsonWriter& json, const EnergyOrigin& origin);
 std::string JoulesOrDash(double joules);
 std::string PercentOrDash(double share);
 std::string FigureOrDash(double value);  // four digits that count
+// A batch size or length as it goes out: nothing where it is not known.
+std::optional<double> KnownSize(double size);
 // For CSV; an empty field is not known.
 std::string CsvFigure(double value);
 

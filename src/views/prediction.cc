@@ -146,8 +146,8 @@ std::string Json(const PredictionReport& report) {
     const ModelRun& of = report.data.runs[run];
     json.BeginObject();
     json.Member("model", of.model);
-    json.Member("batch_size", of.batch_size);
-    json.Member("seq_len", of.seq_len);
+    json.Member("batch_size", KnownSize(of.batch_size));
+    json.Member("seq_len", KnownSize(of.seq_len));
     json.Member("origin", report.predicted[run].origin);
     json.Key("tree");
     WriteNode(json, of, report.predicted[run], 0);
@@ -169,7 +169,7 @@ std::string Csv(const PredictionReport& report) {
     const EnergyColumn& column = report.predicted[run];
     for (NodeId node = 0; node < of.tree.nodes.size(); ++node) {
       text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},beryl.predict/1\n", CsvText(of.model),
-                          CsvFigure(of.batch_size), CsvFigure(of.seq_len),
+                          CsvNumber(KnownSize(of.batch_size)), CsvNumber(KnownSize(of.seq_len)),
                           DataLevelName(of.tree.nodes[node].level), CsvText(ScopeOf(of.tree, node)),
                           CsvText(of.tree.nodes[node].type), CsvFigure(column.total[node]),
                           CsvFigure(column.low[node]), CsvFigure(column.high[node]),

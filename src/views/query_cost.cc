@@ -63,14 +63,15 @@ class CostTable : public TextPage {
              RightAligned("kg CO2e", 11) + "  energy"));
   }
 
+  static std::string Size(double size) { return size > 0 ? fmt::format("{:g}", size) : "-"; }
+
   void Row(const QueryCosts::Row& row) {
     const std::string interval =
         std::isfinite(row.kwh_low)
             ? fmt::format("{} - {}", FigureOrDash(row.kwh_low), FigureOrDash(row.kwh_high))
             : "";
     Line(Padded(Ellipsize(Printable(row.model), static_cast<size_t>(widest_)), widest_) +
-         RightAligned(fmt::format("{:g}", row.batch_size), 7) +
-         RightAligned(fmt::format("{:g}", row.seq_len), 7) +
+         RightAligned(Size(row.batch_size), 7) + RightAligned(Size(row.seq_len), 7) +
          RightAligned(JoulesOrDash(row.batch_j), 10) + RightAligned(JoulesOrDash(row.query_j), 10) +
          RightAligned(FigureOrDash(row.kwh), 11) + (interval_ ? RightAligned(interval, 22) : "") +
          RightAligned(FigureOrDash(row.price), 11) + RightAligned(FigureOrDash(row.co2e_kg), 11) +
@@ -104,8 +105,8 @@ std::string Json(const QueryCosts& costs) {
   for (const QueryCosts::Row& row : costs.rows) {
     json.BeginObject();
     json.Member("model", Printable(row.model));
-    json.Member("batch_size", row.batch_size);
-    json.Member("seq_len", row.seq_len);
+    json.Member("batch_size", KnownSize(row.batch_size));
+    json.Member("seq_len", KnownSize(row.seq_len));
     json.Member("energy", EnergySource(row.predicted, costs.origin));
     json.Member("batch_j", row.batch_j);
     json.Member("query_j", row.query_j);
@@ -132,12 +133,13 @@ std::string Csv(const QueryCosts& costs) {
       CsvText(grid.price_date), CsvText(grid.price_source), CsvFigure(grid.co2e_g_per_kwh),
       CsvText(grid.carbon_date), CsvText(grid.carbon_source), kSchema);
   for (const QueryCosts::Row& row : costs.rows) {
-    text += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(row.model), row.batch_size,
-        row.seq_len, CsvText(EnergySource(row.predicted, costs.origin)), costs.queries,
-        costs.passages, CsvFigure(row.batch_j), CsvFigure(row.query_j), CsvFigure(row.kwh),
-        CsvFigure(row.kwh_low), CsvFigure(row.kwh_high), CsvFigure(row.price),
-        CsvText(grid.currency), CsvFigure(row.co2e_kg), electricity);
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(row.model),
+                        CsvNumber(KnownSize(row.batch_size)), CsvNumber(KnownSize(row.seq_len)),
+                        CsvText(EnergySource(row.predicted, costs.origin)), costs.queries,
+                        costs.passages, CsvFigure(row.batch_j), CsvFigure(row.query_j),
+                        CsvFigure(row.kwh), CsvFigure(row.kwh_low), CsvFigure(row.kwh_high),
+                        CsvFigure(row.price), CsvText(grid.currency), CsvFigure(row.co2e_kg),
+                        electricity);
   }
   return text;
 }

@@ -1,0 +1,107 @@
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "learn/fit.h"
+#include "learn/intervals.h"
+
+namespace beryl::learn {
+namespace {
+
+// What could not be predicted, and why: by type of ML primitive, or by feature.
+class Unpredicted {
+ public:
+  Unpredicted(const EnergyModel& model, const Dataset& data) : model_(model), data_(data) {}
+
+  void Add(const ModelRun& run, NodeId node, const Measurement& row, const std::string& type) {
+    for (const Feature feature : model_.features) {
+      if (std::isnan(At(row.features, feature))) {
+        Count(fmt::format("nodes have no '{}', which the model needs: not predicted",
+                          LookOf(feature).column),
+              run, node);
+        return;
+      }
+    }
+    if (!model_.primitives.empty() && !run.complete && row.level != kPrimitiveLevel) {
+      Count(
+          "modules and models of runs with rows missing are not added up from their parts; the "
+          "method law needs no parts",
+          run, node);
+      return;
+    }
+    if (!model_.primitives.empty() && row.level == kPrimitiveLevel) {
+      std::string trained;
+      for (const auto& [name, regressor] : model_.primitives) {
+        trained += (trained.empty() ? "" : ", ") + name;
+      }
+      Count(fmt::format("ML primitives of type {} are unknown to the model (trained on {}): they "
+                        "and what contains them are not predicted; the method law knows no types",
+                        type, trained),
+            run, node);
+    }
+  }
+
+  void Take(std::vector<DataFinding>& findings) const {
+    for (const auto& [what, finding] : found_) findings.push_back(finding);
+  }
+
+ private:
+  void Count(std::string what, const ModelRun& run, NodeId node) {
+    DataFinding& finding = found_[what];
+    if (finding.count++ > 0) return;
+    finding.what = std::move(what);
+    finding.first = PlaceOf(data_, run, node);
+  }
+
+  const EnergyModel& model_;
+  const Dataset& data_;
+  std::map<std::string, DataFinding> found_;
+};
+
+std::vector<double> SelfOf(const ModelTree& tree, const std::vector<double>& total) {
+  std::vector<double> self = total;
+  for (NodeId node = 1; node < tree.nodes.size(); ++node) {
+    self[tree.nodes[node].parent] -= total[node];
+  }
+  return self;
+}
+
+}  // namespace
+
+std::vector<EnergyColumn> Predict(const EnergyModel& model, const Dataset& data,
+                                  std::vector<DataFinding>& findings) {
+  const Measurements all = Gather(data);
+  const std::vector<double> joules = PredictNodes(model, all, ModelChoice(all.models.size(), true));
+  Unpredicted unpredicted(model, data);
+  DataFinding below{
+      "nodes are predicted to take less than no energy: the method does not hold there", 0, ""};
+  std::vector<EnergyColumn> columns;
+  for (size_t index = 0; index < data.runs.size(); ++index) {
+    const ModelRun& run = data.runs[index];
+    const MeasuredTree& tree = all.trees[index];
+    EnergyColumn column;
+    column.label = "predicted";
+    column.origin = fmt::format("predicted by {}, method {}", model.name, MethodName(model.method));
+    column.total.assign(joules.begin() + tree.begin, joules.begin() + tree.end);
+    column.self = SelfOf(run.tree, column.total);
+    for (NodeId node = 0; node < column.total.size(); ++node) {
+      const Measurement& row = all.rows[all.nodes[tree.begin + node].row];
+      const Interval interval =
+          IntervalOf(column.total[node], model.bands[row.level], DoubtOf(model, row.features));
+      column.low.push_back(interval.low);
+      column.high.push_back(interval.high);
+      if (column.total[node] < 0 && below.count++ == 0) below.first = PlaceOf(data, run, node);
+      // A root that the data has no row of is no loss.
+      if (std::isnan(column.total[node]) && (node > 0 || run.measured[0] > 0)) {
+        unpredicted.Add(run, node, row, run.tree.nodes[node].type);
+      }
+    }
+    columns.push_back(std::move(column));
+  }
+  unpredicted.Take(findings);
+  if (below.count > 0) findings.push_back(below);
+  return columns;
+}
+
+}  // namespace beryl::learn
