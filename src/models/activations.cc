@@ -1,0 +1,67 @@
+#include "models/activations.h"
+
+namespace beryl::models {
+namespace {
+
+const std::vector<ActivationFunction>& Functions() {
+  static const std::vector<ActivationFunction> kAll = {
+      {"gelu", "GELUActivation", {{"gelu", 6}}},
+      {"gelu_new",
+       "NewGELUActivation",
+       {{"mul", 1},
+        {"pow", 1},
+        {"mul", 1},
+        {"add", 1, true},
+        {"mul", 1},
+        {"tanh", 4},
+        {"add", 1},
+        {"mul", 1, true}}},
+      {"gelu_fast",
+       "FastGELUActivation",
+       {{"mul", 1},
+        {"mul", 1},
+        {"mul", 1},
+        {"mul", 1, true},
+        {"add", 1},
+        {"mul", 1, true},
+        {"tanh", 4},
+        {"add", 1},
+        {"mul", 1, true}}},
+      {"gelu_python",
+       "GELUActivation",
+       {{"mul", 1}, {"div", 1}, {"erf", 4}, {"add", 1}, {"mul", 1, true}}},
+      {"gelu_pytorch_tanh", "GELUTanh", {{"gelu", 9}}},
+      {"quick_gelu", "QuickGELUActivation", {{"mul", 1}, {"sigmoid", 4}, {"mul", 1, true}}},
+      {"relu", "ReLU", {{"relu", 1}}},
+      {"relu6", "ReLU6", {{"hardtanh", 2}}},
+      {"relu2", "ReLUSquaredActivation", {{"relu", 1}, {"square", 1}}},
+      {"leaky_relu", "LeakyReLU", {{"leaky_relu", 2}}},
+      {"silu", "SiLUActivation", {{"silu", 5}}},
+      {"swish", "SiLUActivation", {{"silu", 5}}},
+      {"mish", "MishActivation", {{"mish", 10}}},
+      {"tanh", "Tanh", {{"tanh", 4}}},
+      {"sigmoid", "Sigmoid", {{"sigmoid", 4}}},
+      {"linear", "LinearActivation", {}},
+  };
+  return kAll;
+}
+
+}  // namespace
+
+const ActivationFunction* FindActivation(std::string_view name) {
+  for (const ActivationFunction& function : Functions()) {
+    if (function.name == name) return &function;
+  }
+  return nullptr;
+}
+
+std::string ActivationNames() {
+  std::string names;
+  for (const ActivationFunction& function : Functions()) {
+    if (!names.empty()) names += ", ";
+    names += function.name;
+  }
+  return names;
+}
+
+}  // namespace beryl::models

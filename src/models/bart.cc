@@ -1,0 +1,147 @@
+#include <fmt/format.h>
+
+#include "models/attention.h"
+#include "models/families.h"
+
+namespace beryl::models {
+namespace {
+
+struct BartStack {
+  int64_t layers = 12;
+  int64_t heads = 16;
+  int64_t intermediate = 4096;
+};
+
+struct BartParts {
+  Sizes sizes;
+  BartStack encoder;
+  BartStack decoder;
+  std::string activation;
+};
+
+constexpr const char* kWords = "BartScaledWordEmbedding";
+
+BartStack ReadStack(Config& config, const std::string& name) {
+  BartStack stack;
+  // The plain names stand for the encoder's.
+  if (name == "encoder") {
+    stack.layers = ReadLayers(config, {"encoder_layers", "num_hidden_layers"}, 12);
+    stack.heads = config.Int({"encoder_attention_heads", "num_attention_heads"}, 16);
+  } else {
+    stack.layers = ReadLayers(config, {"decoder_layers"}, 12);
+    stack.heads = config.Int({"decoder_attention_heads"}, 16);
+  }
+  const std::string wide = name + "_ffn_dim";
+  stack.intermediate = config.Int({wide}, 4096);
+  return stack;
+}
+
+Tensor Attention(Graph& graph, const BartStack& stack, const char* name, bool decoder,
+                 const Tensor* memory, const Tensor& x) {
+  const Pass& pass = graph.pass();
+  const int64_t hidden = x.Last();
+  return graph.Module(name, "BartAttention", x, [&] {
+    const LinearOptions split = {.split = Split::kColumns};
+    AttentionOptions options = {
+        .heads = stack.heads, .kv_heads = stack.heads, .head_dim = hidden / stack.heads};
+    const Tensor q = graph.Linear("q_proj", x, hidden, split);
+    Tensor k = q;
+    Tensor v = q;
+    if (memory != nullptr && !pass.run_encoder) {
+      const auto width = static_cast<uint64_t>(hidden);
+      graph.Unused("k_proj", "Linear", width * width + width);
+      graph.Unused("v_proj", "Linear", width * width + width);
+    } else {
+      const Tensor& source = memory != nullptr ? *memory : x;
+      k = graph.Linear("k_proj", source, hidden, split);
+      v = graph.Linear("v_proj", source, hidden, split);
+    }
+    if (memory != nullptr) {
+      options.memory = pass.encoded;
+      if (pass.run_encoder) {
+        graph.Copy("cat", k);
+        graph.Copy("cat", v);
+      }
+    } else if (decoder) {
+      options.mask = AttentionOptions::Mask::kCausal;
+      options.cache = true;
+    }
+    return graph.Linear("out_proj", Attend(graph, q, k, v, options), hidden,
+                        {.split = Split::kRows});
+  });
+}
+
+Tensor Layer(Graph& graph, const BartParts& parts, int64_t index, const Tensor* memory,
+             const Tensor& x) {
+  const bool decoder = memory != nullptr;
+  const BartStack& stack = decoder ? parts.decoder : parts.encoder;
+  const char* type = decoder ? "BartDecoderLayer" : "BartEncoderLayer";
+  return graph.Module(Numbered("layers", index), type, x, [&] {
+    graph.Add(Attention(graph, stack, "self_attn", decoder, nullptr, x), x);
+    graph.LayerNorm("self_attn_layer_norm", x);
+    if (decoder) {
+      graph.Add(Attention(graph, stack, "encoder_attn", true, memory, x), x);
+      graph.LayerNorm("encoder_attn_layer_norm", x);
+    }
+    const Tensor wide = graph.Linear("fc1", x, stack.intermediate, {.split = Split::kColumns});
+    graph.Act("activation_fn", parts.activation, wide);
+    graph.Add(graph.Linear("fc2", wide, x.Last(), {.split = Split::kRows}), x);
+    return graph.LayerNorm("final_layer_norm", x);
+  });
+}
+
+Tensor Stack(Graph& graph, const BartParts& parts, int64_t tokens, const Tensor* memory) {
+  const Pass& pass = graph.pass();
+  const bool decoder = memory != nullptr;
+  const Tensor ids = graph.Ids({pass.batch, tokens});
+  return graph.Module(
+      decoder ? "decoder" : "encoder", decoder ? "BartDecoder" : "BartEncoder", ids, [&] {
+        Tensor x = graph.ScaledEmbedding("embed_tokens", kWords, ids, parts.sizes.vocab,
+                                         parts.sizes.hidden, true);
+        if (decoder) CausalMask(graph, tokens, pass.cached + tokens);
+        const Tensor places = graph.Embedding(
+            "embed_positions", decoder ? graph.Ids({int64_t{1}, tokens}) : ids,
+            parts.sizes.positions + 2, parts.sizes.hidden, "BartLearnedPositionalEmbedding");
+        graph.LayerNorm("layernorm_embedding", graph.Add(x, places));
+        const int64_t layers = decoder ? parts.decoder.layers : parts.encoder.layers;
+        for (int64_t i = 0; i < layers; ++i) x = Layer(graph, parts, i, memory, x);
+        return x;
+      });
+}
+
+}  // namespace
+
+Tensor BuildBart(Graph& graph, Config& config) {
+  const Pass& pass = graph.pass();
+  BartParts parts;
+  parts.sizes.vocab = config.Int({"vocab_size"}, 50265);
+  parts.sizes.hidden = config.Int({"d_model", "hidden_size"}, 1024);
+  parts.sizes.positions = config.Int({"max_position_embeddings"}, 1024);
+  parts.encoder = ReadStack(config, "encoder");
+  parts.decoder = ReadStack(config, "decoder");
+  parts.activation = ReadActivation(config, {"activation_function"}, "gelu");
+  const bool tied = config.Bool({"tie_word_embeddings"}, true);
+  for (const auto& [stack, key] : {std::pair(&parts.encoder, "encoder_attention_heads"),
+                                   std::pair(&parts.decoder, "decoder_attention_heads")}) {
+    parts.sizes.heads = stack->heads;
+    RequireHeads(config, key, parts.sizes);
+    RequireGpus(config, key, pass, stack->heads);
+  }
+  for (const int64_t tokens : {pass.encoded, pass.cached + pass.decoder_tokens}) {
+    config.Require(tokens <= parts.sizes.positions, "max_position_embeddings",
+                   fmt::format("the model has {} positions, {} tokens do not fit",
+                               parts.sizes.positions, tokens));
+  }
+  if (config.error()) return {};
+
+  graph.Unused("shared", kWords,
+               static_cast<uint64_t>(parts.sizes.vocab) * static_cast<uint64_t>(parts.sizes.hidden),
+               true);
+  Tensor memory = graph.Activation({pass.batch, pass.encoded, parts.sizes.hidden});
+  if (pass.run_encoder) memory = Stack(graph, parts, pass.encoded, nullptr);
+  const Tensor x = Stack(graph, parts, pass.decoder_tokens, &memory);
+  Head(graph, x, parts.sizes.vocab, tied);
+  return x;
+}
+
+}  // namespace beryl::models

@@ -1,0 +1,112 @@
+#include "models/bert.h"
+
+#include "models/attention.h"
+
+namespace beryl::models {
+namespace {
+
+Tensor Embeddings(Graph& graph, const BertParts& parts) {
+  const Pass& pass = graph.pass();
+  const Tensor ids = graph.Ids({pass.batch, pass.tokens});
+  const Tensor positions = parts.position_a_token ? ids : graph.Ids({int64_t{1}, pass.tokens});
+  return graph.Module("embeddings", parts.prefix + "Embeddings", ids, [&] {
+    if (parts.position_a_token) {
+      // Padding has no position: ne, int, cumsum, type_as, mul, long, add.
+      for (const char* name : {"ne", "to", "cumsum", "to", "mul", "to", "add"}) {
+        graph.Elementwise(name, {ids}, ids);
+      }
+    }
+    const Tensor words =
+        graph.Embedding("word_embeddings", ids, parts.sizes.vocab, parts.sizes.hidden);
+    const Tensor types =
+        graph.Embedding("token_type_embeddings", ids, parts.types, parts.sizes.hidden);
+    graph.Add(words, types);
+    const Tensor places = graph.Embedding("position_embeddings", positions, parts.sizes.positions,
+                                          parts.sizes.hidden);
+    graph.Add(words, places);
+    graph.LayerNorm("LayerNorm", words);
+    graph.Dropout("dropout", words);
+    return words;
+  });
+}
+
+Tensor SelfAttention(Graph& graph, const BertParts& parts, const Tensor& x) {
+  return graph.Module("self", parts.prefix + "SelfAttention", x, [&] {
+    const LinearOptions split = {.split = Split::kColumns};
+    const Tensor q = graph.Linear("query", x, parts.sizes.hidden, split);
+    const Tensor k = graph.Linear("key", x, parts.sizes.hidden, split);
+    const Tensor v = graph.Linear("value", x, parts.sizes.hidden, split);
+    graph.Dropout("dropout", x);
+    return Attend(graph, q, k, v,
+                  {.heads = parts.sizes.heads,
+                   .kv_heads = parts.sizes.heads,
+                   .head_dim = parts.sizes.hidden / parts.sizes.heads,
+                   .mask = AttentionOptions::Mask::kPadding});
+  });
+}
+
+// A projection back to the hidden size, added to what came in, and normalised.
+Tensor Output(Graph& graph, const std::string& type, const Tensor& inner, const Tensor& residual) {
+  return graph.Module("output", type, inner, [&] {
+    const Tensor x = graph.Linear("dense", inner, residual.Last(), {.split = Split::kRows});
+    graph.Dropout("dropout", x);
+    return graph.LayerNorm("LayerNorm", graph.Add(x, residual));
+  });
+}
+
+Tensor Layer(Graph& graph, const BertParts& parts, int64_t index, const Tensor& x) {
+  return graph.Module(Numbered("layer", index), parts.prefix + "Layer", x, [&] {
+    const Tensor attended = graph.Module("attention", parts.prefix + "Attention", x, [&] {
+      return Output(graph, parts.prefix + "SelfOutput", SelfAttention(graph, parts, x), x);
+    });
+    const Tensor inner = graph.Module("intermediate", parts.prefix + "Intermediate", x, [&] {
+      const Tensor wide =
+          graph.Linear("dense", attended, parts.sizes.intermediate, {.split = Split::kColumns});
+      return graph.Act("intermediate_act_fn", parts.activation, wide);
+    });
+    return Output(graph, parts.prefix + "Output", inner, attended);
+  });
+}
+
+}  // namespace
+
+BertParts ReadBert(Config& config, std::string prefix) {
+  BertParts parts;
+  parts.prefix = std::move(prefix);
+  parts.sizes.vocab = config.Int({"vocab_size"}, 30522);
+  parts.sizes.hidden = config.Int({"hidden_size"}, 768);
+  parts.sizes.layers = ReadLayers(config, {"num_hidden_layers"}, 12);
+  parts.sizes.heads = config.Int({"num_attention_heads"}, 12);
+  parts.sizes.intermediate = config.Int({"intermediate_size"}, 3072);
+  parts.sizes.positions = config.Int({"max_position_embeddings"}, 512);
+  parts.types = config.Int({"type_vocab_size"}, 2);
+  parts.activation = ReadActivation(config, {"hidden_act"}, "gelu");
+  RequireHeads(config, "num_attention_heads", parts.sizes);
+  return parts;
+}
+
+Tensor BuildBertParts(Graph& graph, const BertParts& parts) {
+  const Pass& pass = graph.pass();
+  const Tensor mask = graph.Activation({pass.batch, 1, 1, pass.tokens});
+  graph.Elementwise("rsub", {mask}, mask);
+  graph.Elementwise("mul", {mask}, mask);
+  Tensor x = Embeddings(graph, parts);
+  x = graph.Module("encoder", parts.prefix + "Encoder", x, [&] {
+    for (int64_t i = 0; i < parts.sizes.layers; ++i) x = Layer(graph, parts, i, x);
+    return x;
+  });
+  graph.Module("pooler", parts.prefix + "Pooler", x, [&] {
+    const Tensor first = graph.Activation({pass.batch, parts.sizes.hidden});
+    return graph.Tanh("activation", graph.Linear("dense", first, parts.sizes.hidden));
+  });
+  return x;
+}
+
+Tensor BuildBert(Graph& graph, Config& config) {
+  const BertParts parts = ReadBert(config, "Bert");
+  RequirePositions(config, "max_position_embeddings", graph.pass(), parts.sizes.positions);
+  RequireGpus(config, "num_attention_heads", graph.pass(), parts.sizes.heads);
+  return config.error() ? Tensor{} : BuildBertParts(graph, parts);
+}
+
+}  // namespace beryl::models

@@ -1,0 +1,22 @@
+// The encoder of BERT, which RoBERTa has too.
+#pragma once
+
+#include <string>
+
+#include "models/families.h"
+
+namespace beryl::models {
+
+struct BertParts {
+  std::string prefix;  // of its classes: "Bert"
+  Sizes sizes;
+  int64_t types = 2;  // of tokens
+  std::string activation;
+  bool position_a_token = false;  // positions are counted for each sequence (RoBERTa)
+};
+
+// With the library's defaults for BERT.
+BertParts ReadBert(Config& config, std::string prefix);
+Tensor BuildBertParts(Graph& graph, const BertParts& parts);
+
+}  // namespace beryl::models

@@ -1,0 +1,153 @@
+#include "models/config.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/json.h"
+#include "base/text.h"
+
+namespace beryl::models {
+namespace {
+
+// Products of a few of these stay within 64 bits.
+constexpr double kLargest = 1 << 24;
+// Lists of strings (layer_types) are longer than anything else that is read.
+constexpr size_t kLongestValue = 1 << 16;
+
+std::string TextOf(json::Value value) {
+  if (value.IsString()) return std::string(value.String().value_or(""));
+  return std::string(value.Token());
+}
+
+// A list of strings, one a line; other elements as they stand.
+std::string ListOf(json::Value value) {
+  std::string text;
+  value.ForEachElement([&](json::Value element) {
+    if (element.IsObject() || element.IsArray() || text.size() > kLongestValue) return;
+    text += TextOf(element) + '\n';
+  });
+  return text;
+}
+
+}  // namespace
+
+Result<Config> Config::Parse(std::string text, const std::string& name) {
+  Config config;
+  config.name_ = name;
+  const auto walked = json::WalkObject(text, name, [&](json::Key key, json::Value value) {
+    const std::string member(key.Text());
+    if (value.IsArray()) {
+      config.values_[member] = ListOf(value);
+    } else if (value.IsObject()) {
+      value.ForEachMember([&](json::Key inner, json::Value part) {
+        if (part.IsObject() || part.IsArray()) return;
+        config.values_[member + "." + std::string(inner.Text())] = TextOf(part);
+      });
+    } else {
+      config.values_[member] = TextOf(value);
+    }
+  });
+  if (!walked) return walked.error();
+  return config;
+}
+
+void Config::Set(const std::string& key, const std::string& value) {
+  values_[key] = value;
+  set_.insert(key);
+}
+
+const std::string* Config::Find(Keys keys, std::string& key) {
+  const std::string* found = nullptr;
+  for (const std::string_view candidate : keys) {
+    read_.emplace(candidate);
+    const auto at = values_.find(candidate);
+    if (at == values_.end()) continue;
+    // What was set on the command line stands above the other names of the same thing.
+    const bool set = set_.count(candidate) > 0;
+    if (found != nullptr && *found != at->second && set == (set_.count(key) > 0)) {
+      Fail(key, fmt::format("contradicts '{}' = {}, another name of the same thing; leave one out",
+                            candidate, Printable(at->second)));
+    }
+    if (found == nullptr || set) {
+      found = &at->second;
+      key = candidate;
+    }
+  }
+  return found;
+}
+
+void Config::Fail(std::string_view key, const std::string& why) {
+  if (error_) return;
+  const auto at = values_.find(key);
+  error_ = InvalidError(fmt::format(
+      "{}: '{}'{}: {}", name_, key,
+      at == values_.end() ? std::string() : " = " + Ellipsize(Printable(at->second), 60), why));
+}
+
+void Config::Require(bool holds, std::string_view key, const std::string& why) {
+  if (!holds) Fail(key, why);
+}
+
+std::optional<int64_t> Config::MaybeInt(Keys keys, std::optional<int64_t> otherwise) {
+  std::string key;
+  const std::string* text = Find(keys, key);
+  if (text == nullptr) return otherwise;
+  if (*text == "null") return std::nullopt;
+  const auto number = ParseNumber(*text);
+  if (!number || *number < 1 || *number > kLargest || *number != std::floor(*number)) {
+    Fail(key, "has to be a whole number from 1 to 16,777,216");
+    return otherwise;
+  }
+  return static_cast<int64_t>(*number);
+}
+
+int64_t Config::Int(Keys keys, int64_t otherwise) {
+  return MaybeInt(keys, otherwise).value_or(otherwise);
+}
+
+double Config::Number(Keys keys, double otherwise) {
+  std::string key;
+  const std::string* text = Find(keys, key);
+  if (text == nullptr || *text == "null") return otherwise;
+  const auto number = ParseNumber(*text);
+  if (!number) Fail(key, "has to be a number");
+  return number.value_or(otherwise);
+}
+
+bool Config::Bool(Keys keys, bool otherwise) {
+  std::string key;
+  const std::string* text = Find(keys, key);
+  if (text == nullptr || *text == "null") return otherwise;
+  if (*text == "true" || *text == "True") return true;
+  if (*text == "false" || *text == "False") return false;
+  Fail(key, "has to be true or false");
+  return otherwise;
+}
+
+std::string Config::Text(Keys keys, const std::string& otherwise) {
+  std::string key;
+  const std::string* text = Find(keys, key);
+  return text == nullptr || *text == "null" ? otherwise : *text;
+}
+
+std::vector<std::string> Config::Texts(Keys keys) {
+  std::string key;
+  const std::string* text = Find(keys, key);
+  std::vector<std::string> list;
+  if (text == nullptr || *text == "null") return list;
+  for (const std::string_view item : Split(*text, '\n')) {
+    if (!item.empty()) list.emplace_back(item);
+  }
+  return list;
+}
+
+std::vector<std::string> Config::SetInVain() const {
+  std::vector<std::string> vain;
+  for (const std::string& key : set_) {
+    if (read_.count(key) == 0) vain.push_back(key);
+  }
+  return vain;
+}
+
+}  // namespace beryl::models

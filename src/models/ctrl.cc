@@ -1,0 +1,62 @@
+#include "models/attention.h"
+#include "models/families.h"
+
+namespace beryl::models {
+
+Tensor BuildCtrl(Graph& graph, Config& config) {
+  const Pass& pass = graph.pass();
+  Sizes sizes;
+  sizes.vocab = config.Int({"vocab_size"}, 246534);
+  sizes.hidden = config.Int({"n_embd", "hidden_size"}, 1280);
+  sizes.layers = ReadLayers(config, {"n_layer", "num_hidden_layers"}, 48);
+  sizes.heads = config.Int({"n_head", "num_attention_heads"}, 16);
+  sizes.intermediate = config.Int({"dff"}, 8192);
+  sizes.positions = config.Int({"n_positions", "max_position_embeddings"}, 256);
+  const bool tied = config.Bool({"tie_word_embeddings"}, true);
+  RequireHeads(config, "n_head", sizes);
+  RequirePositions(config, "n_positions", pass, sizes.positions);
+  RequireGpus(config, "n_head", pass, sizes.heads);
+  if (config.error()) return {};
+  const AttentionOptions options = {.heads = sizes.heads,
+                                    .kv_heads = sizes.heads,
+                                    .head_dim = sizes.hidden / sizes.heads,
+                                    .mask = AttentionOptions::Mask::kCausal,
+                                    .cache = true};
+
+  Tensor x = graph.Embedding("w", graph.Ids({pass.batch, pass.tokens}), sizes.vocab, sizes.hidden);
+  CausalMask(graph, pass.tokens, KeysSeen(pass, pass.tokens, options));
+  graph.Scale(x);
+  // Positions are a table of sines that is no parameter.
+  const Tensor places = graph.Copy("index", graph.Activation({1, pass.tokens, sizes.hidden}));
+  graph.Add(x, places);
+  graph.Elementwise("add", {x}, x);
+  graph.Dropout("dropout", x);
+  for (int64_t i = 0; i < sizes.layers; ++i) {
+    x = graph.Module(Numbered("h", i), "EncoderLayer", x, [&] {
+      graph.LayerNorm("layernorm1", x);
+      const Tensor y = graph.Module("multi_head_attention", "MultiHeadAttention", x, [&] {
+        const LinearOptions split = {.split = Split::kColumns};
+        const Tensor q = graph.Linear("Wq", x, sizes.hidden, split);
+        const Tensor k = graph.Linear("Wk", x, sizes.hidden, split);
+        const Tensor v = graph.Linear("Wv", x, sizes.hidden, split);
+        return graph.Linear("dense", Attend(graph, q, k, v, options), sizes.hidden,
+                            {.split = Split::kRows});
+      });
+      graph.Dropout("dropout1", y);
+      graph.Add(x, y);
+      graph.LayerNorm("layernorm2", x);
+      const Tensor z = graph.Module("ffn", "Sequential", x, [&] {
+        const Tensor wide = graph.Linear("0", x, sizes.intermediate, {.split = Split::kColumns});
+        graph.Act("1", "relu", wide);
+        return graph.Linear("2", wide, sizes.hidden, {.split = Split::kRows});
+      });
+      graph.Dropout("dropout2", z);
+      return graph.Add(x, z);
+    });
+  }
+  graph.LayerNorm("layernorm", x);
+  Head(graph, x, sizes.vocab, tied);
+  return x;
+}
+
+}  // namespace beryl::models

@@ -1,0 +1,338 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "models/families.h"
+#include "models/models.h"
+
+namespace beryl::models {
+namespace {
+
+// Products of these with each other and with sizes of a configuration stay within 64 bits.
+constexpr int64_t kLargestInput = 1 << 24;
+constexpr int64_t kDefaultTokens = 128;
+
+Result<bool> CheckInput(const Family& family, const ModelInput& input) {
+  const std::pair<const char*, int64_t> sizes[] = {{"batch", input.batch},
+                                                   {"seq", input.seq},
+                                                   {"decoder-seq", input.decoder_seq},
+                                                   {"prompt", input.prompt},
+                                                   {"context", input.context},
+                                                   {"generate", input.generate},
+                                                   {"image-size", input.image_size}};
+  for (const auto& [name, size] : sizes) {
+    if (size < 0 || size > kLargestInput) {
+      return MisuseError(fmt::format("--{} {}: has to be at most {}", name, size, kLargestInput));
+    }
+  }
+  if (input.gpus < 1 || input.gpus > 1024) return MisuseError("--gpus: has to be from 1 to 1024");
+  const auto refuse = [&](bool given, const char* option, const char* why) -> Result<bool> {
+    if (given)
+      return MisuseError(fmt::format("--{}: {}; this is {}", option, why, family.root_type));
+    return true;
+  };
+  const bool generation = input.prompt > 0 || input.generate > 0;
+  if (generation && input.seq > 0) {
+    return MisuseError(
+        "--seq is for one pass over the input, --prompt and --generate for a "
+        "generation: give one or the other");
+  }
+  if (input.generate > 0 && input.prompt == 0) {
+    return MisuseError("--generate needs a --prompt to go on from");
+  }
+  if (auto ok =
+          refuse(generation && !family.generates, "prompt", "only models that generate take it");
+      !ok) {
+    return ok;
+  }
+  const bool both_ways = family.input == InputKind::kTokensBothWays;
+  if (auto ok = refuse(input.decoder_seq > 0 && (!both_ways || generation), "decoder-seq",
+                       "one pass of an encoder-decoder model takes it");
+      !ok) {
+    return ok;
+  }
+  if (auto ok = refuse(input.image_size > 0 && family.input != InputKind::kImage, "image-size",
+                       "only models of images take it");
+      !ok) {
+    return ok;
+  }
+  if (auto ok = refuse(input.seq > 0 && family.input == InputKind::kImage, "seq",
+                       "models of images take --image-size");
+      !ok) {
+    return ok;
+  }
+  return refuse(input.context > 0 && (!family.generates || both_ways), "context",
+                "only decoders have tokens in a cache");
+}
+
+Pass PassOf(const ModelInput& input, const DescribeOptions& options) {
+  Pass pass;
+  pass.batch = input.batch;
+  pass.tokens = input.seq;
+  pass.cached = input.context;
+  pass.encoded = input.seq;
+  pass.decoder_tokens = input.decoder_seq;
+  pass.head = options.head;
+  pass.dtype = options.dtype;
+  pass.attention = options.attention;
+  pass.gpus = input.gpus;
+  return pass;
+}
+
+class Describer {
+ public:
+  Describer(const Family& family, Config config, std::string name)
+      : family_(family), config_(std::move(config)), name_(std::move(name)) {}
+
+  // One pass.
+  Result<Description> Run(const Pass& pass) {
+    Graph graph(pass, name_, family_.root_type);
+    const Tensor output = family_.build(graph, config_);
+    if (config_.error()) return *config_.error();
+    graph.Finish(output);
+    Description description;
+    graph.Take(description);
+    return description;
+  }
+
+  // `count` passes, each with one token more in the cache than the one before. What a pass takes
+  // grows evenly with that as long as no window is full: then two passes tell all of them.
+  Result<Description> RunDecode(Pass pass, int64_t count) {
+    pass.phase = RunPhase::kDecode;
+    auto first = Run(pass);
+    if (!first || count == 1) return first;
+    pass.cached += count - 1;
+    auto last = Run(pass);
+    if (!last) return last;
+    pass.cached -= count - 1;
+    std::vector<Work> sum(first->nodes.size());
+    if (auto added = AddUp(pass, count, *first, *last, sum); !added) return added.error();
+    for (size_t node = 0; node < sum.size(); ++node) {
+      last->nodes[node].work = sum[node];
+      last->nodes[node].runs *= static_cast<double>(count);
+    }
+    return last;
+  }
+
+  const Config& config() const { return config_; }
+
+ private:
+  // Adds the work of `count` passes from `pass` on, of which the first and the last are known.
+  Result<bool> AddUp(Pass pass, int64_t count, const Description& first, const Description& last,
+                     std::vector<Work>& sum) {
+    if (count <= 2) {
+      Add(first, 1, sum);
+      if (count == 2) Add(last, 1, sum);
+      return true;
+    }
+    const int64_t half = count / 2;
+    const int64_t from = pass.cached;
+    pass.cached = from + half;
+    auto middle = Run(pass);
+    if (!middle) return middle.error();
+    const double at = static_cast<double>(half) / static_cast<double>(count - 1);
+    if (IsBetween(first, *middle, last, at)) {
+      Add(first, 0.5 * static_cast<double>(count), sum);
+      Add(last, 0.5 * static_cast<double>(count), sum);
+      return true;
+    }
+    pass.cached = from + half - 1;
+    const auto before = Run(pass);
+    if (!before) return before.error();
+    pass.cached = from;
+    if (auto added = AddUp(pass, half, first, *before, sum); !added) return added;
+    pass.cached = from + half;
+    return AddUp(pass, count - half, *middle, last, sum);
+  }
+
+  static void Add(const Description& description, double times, std::vector<Work>& sum) {
+    for (size_t node = 0; node < sum.size(); ++node) {
+      sum[node] += description.nodes[node].work * times;
+    }
+  }
+
+  static bool IsBetween(const Description& first, const Description& middle,
+                        const Description& last, double at) {
+    for (size_t node = 0; node < middle.nodes.size(); ++node) {
+      if (middle.tree.nodes[node].end != node + 1) continue;
+      const auto value = [&](const Description& of) {
+        return of.nodes[node].work.bytes_read + of.nodes[node].work.flops;
+      };
+      const double expected = value(first) + at * (value(last) - value(first));
+      if (std::abs(expected - value(middle)) > 1e-9 * std::abs(expected)) return false;
+    }
+    return true;
+  }
+
+  const Family& family_;
+  Config config_;
+  std::string name_;
+};
+
+// Puts a phase below the root of the whole.
+void Append(Description& whole, Description phase) {
+  const auto offset = static_cast<NodeId>(whole.tree.nodes.size());
+  const auto shapes = static_cast<uint32_t>(whole.shapes.size());
+  for (NodeId node = 0; node < phase.nodes.size(); ++node) {
+    TreeNode& of = phase.tree.nodes[node];
+    of.parent = node == 0 ? 0 : of.parent + offset;
+    of.end += offset;
+    ++of.depth;
+    if (node == 0) of.name = RunPhaseName(phase.nodes[0].phase);
+    phase.nodes[node].first_shape += shapes;
+    whole.tree.nodes.push_back(std::move(of));
+    whole.nodes.push_back(std::move(phase.nodes[node]));
+  }
+  whole.shapes.insert(whole.shapes.end(), phase.shapes.begin(), phase.shapes.end());
+  whole.tree.nodes[0].end = static_cast<NodeId>(whole.tree.nodes.size());
+  whole.nodes[0].work += whole.nodes[offset].work;
+  whole.nodes[0].split = whole.nodes[0].split || whole.nodes[offset].split;
+  for (std::string& sentence : phase.assumptions) {
+    whole.assumptions.push_back(
+        fmt::format("{}: {}", RunPhaseName(whole.nodes[offset].phase), sentence));
+  }
+}
+
+Result<Description> DescribeGeneration(const Family& family, Describer& describer, Pass pass,
+                                       const ModelInput& input, const std::string& name) {
+  const bool both_ways = family.input == InputKind::kTokensBothWays;
+  pass.phase = RunPhase::kPrefill;
+  pass.tokens = input.prompt;
+  pass.encoded = input.prompt;
+  pass.decoder_tokens = 1;
+  auto prefill = describer.Run(pass);
+  if (!prefill) return prefill;
+  Description whole;
+  TreeNode& root = whole.tree.nodes.emplace_back();
+  root.level = Level::kModel;
+  root.name = name;
+  root.type = family.root_type;
+  DescribedNode& described = whole.nodes.emplace_back();
+  described.phase = RunPhase::kAll;
+  described.parameters = prefill->nodes[0].parameters;
+  Append(whole, std::move(*prefill));
+  if (input.generate > 0) {
+    pass.cached = both_ways ? 1 : pass.cached + input.prompt;
+    pass.tokens = 1;
+    pass.run_encoder = false;
+    auto decode = describer.RunDecode(pass, input.generate);
+    if (!decode) return decode;
+    Append(whole, std::move(*decode));
+    whole.assumptions.push_back(fmt::format(
+        "each of the {} tokens generated passes through the model once, after a prompt of {}",
+        FormatCount(static_cast<uint64_t>(input.generate)),
+        FormatCount(static_cast<uint64_t>(input.prompt))));
+  }
+  return whole;
+}
+
+std::string AttentionSentence(AttentionKind attention) {
+  switch (attention) {
+    case AttentionKind::kEager:
+      return "attention is eager: scores are written to memory, as the library does it with "
+             "attn_implementation=\"eager\" (and did in 2021); --attention sdpa or flash otherwise";
+    case AttentionKind::kSdpa:
+      return "attention is scaled_dot_product_attention: one fused operation; the mask is read, "
+             "the "
+             "cache is copied";
+    case AttentionKind::kFlash:
+      return "attention is flash attention: one fused operation, no mask, a cache that is written "
+             "in place";
+  }
+  return "";
+}
+
+// What the user did not say.
+Result<ModelInput> FillInput(const Family& family, Config& config, const ModelInput& given,
+                             std::vector<std::string>& assumptions) {
+  ModelInput input = given;
+  if (family.input == InputKind::kImage) {
+    const int64_t image = config.Int({"image_size"}, 224);
+    const int64_t patch = config.Int({"patch_size"}, 16);
+    input.image_size = image;
+    input.seq = (image / patch) * (image / patch) + 1;
+    return input;
+  }
+  if (input.prompt > 0) return input;
+  if (input.seq == 0) {
+    input.seq = kDefaultTokens;
+    assumptions.push_back(fmt::format("sequences of {} tokens (--seq)", kDefaultTokens));
+  }
+  if (family.input == InputKind::kTokensBothWays && input.decoder_seq == 0) {
+    input.decoder_seq = input.seq;
+    assumptions.push_back(
+        fmt::format("as many tokens for the decoder, {} (--decoder-seq)", input.seq));
+  }
+  return input;
+}
+
+// "; did you mean 'num_hidden_layers'?"
+std::string NearKeys(const std::string& key, const Config& config) {
+  std::string best;
+  size_t least = std::max<size_t>(3, key.size() / 3);
+  for (const std::string& known : config.read()) {
+    const size_t distance = EditDistance(key, known);
+    if (distance < least) {
+      least = distance;
+      best = known;
+    }
+  }
+  if (!best.empty()) return fmt::format("; did you mean '{}'?", best);
+  std::string all;
+  for (const std::string& known : config.read()) all += (all.empty() ? "" : ", ") + known;
+  return "; there are " + all;
+}
+
+}  // namespace
+
+Result<Description> Describe(const ModelConfig& model, const DescribeOptions& options) {
+  auto config = Config::Parse(model.text, model.name);
+  if (!config) return config.error();
+  const std::string type = config->Text({"model_type"}, "");
+  const Family* family = FindFamily(type);
+  if (type.empty()) {
+    return InvalidError(
+        fmt::format("{}: has no 'model_type', so it is no config.json of a model", model.name));
+  }
+  if (family == nullptr) {
+    return InvalidError(fmt::format("{}: 'model_type' = {}: not known; there are {}", model.name,
+                                    Printable(type), FamilyNames()));
+  }
+  if (auto ok = CheckInput(*family, options.input); !ok) return ok.error();
+  if (options.head && !family->generates) {
+    return MisuseError(fmt::format("--head: {} has no language model's head", family->root_type));
+  }
+  for (const auto& [key, value] : options.set) config->Set(key, value);
+  if (options.input.image_size > 0) {
+    config->Set("image_size", std::to_string(options.input.image_size));
+  }
+  std::vector<std::string> assumptions = {AttentionSentence(options.attention)};
+  const auto input = FillInput(*family, *config, options.input, assumptions);
+  if (!input) return input.error();
+  Pass pass = PassOf(*input, options);
+
+  // Keys that were set in vain show only once the model has been built.
+  Describer describer(*family, *config, model.name);
+  auto description = input->prompt > 0
+                         ? DescribeGeneration(*family, describer, pass, *input, model.name)
+                         : describer.Run(pass);
+  if (const auto vain = describer.config().SetInVain(); !vain.empty()) {
+    return MisuseError(fmt::format("--set {}: {} has no such key{}", vain.front(), model.name,
+                                   NearKeys(vain.front(), describer.config())));
+  }
+  if (!description) return description;
+  description->model = model.name;
+  description->family = type;
+  description->input = *input;
+  description->dtype = options.dtype;
+  description->attention = options.attention;
+  assumptions.insert(assumptions.end(), description->assumptions.begin(),
+                     description->assumptions.end());
+  description->assumptions = std::move(assumptions);
+  return description;
+}
+
+}  // namespace beryl::models

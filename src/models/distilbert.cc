@@ -1,0 +1,72 @@
+#include "models/attention.h"
+#include "models/families.h"
+
+namespace beryl::models {
+namespace {
+
+Tensor Attention(Graph& graph, const Sizes& sizes, const Tensor& x) {
+  return graph.Module("attention", "DistilBertSelfAttention", x, [&] {
+    const LinearOptions split = {.split = Split::kColumns};
+    const Tensor q = graph.Linear("q_lin", x, sizes.hidden, split);
+    const Tensor k = graph.Linear("k_lin", x, sizes.hidden, split);
+    const Tensor v = graph.Linear("v_lin", x, sizes.hidden, split);
+    graph.Dropout("dropout", x);
+    const Tensor context = Attend(graph, q, k, v,
+                                  {.heads = sizes.heads,
+                                   .kv_heads = sizes.heads,
+                                   .head_dim = sizes.hidden / sizes.heads,
+                                   .mask = AttentionOptions::Mask::kFill,
+                                   .scale = AttentionOptions::Scale::kQueries});
+    return graph.Linear("out_lin", context, sizes.hidden, {.split = Split::kRows});
+  });
+}
+
+Tensor Layer(Graph& graph, const Sizes& sizes, const std::string& activation, int64_t index,
+             const Tensor& x) {
+  return graph.Module(Numbered("layer", index), "TransformerBlock", x, [&] {
+    const Tensor attended = Attention(graph, sizes, x);
+    graph.LayerNorm("sa_layer_norm", graph.Add(attended, x));
+    const Tensor y = graph.Module("ffn", "FFN", x, [&] {
+      const Tensor wide = graph.Linear("lin1", x, sizes.intermediate, {.split = Split::kColumns});
+      graph.Act("activation", activation, wide);
+      const Tensor back = graph.Linear("lin2", wide, sizes.hidden, {.split = Split::kRows});
+      graph.Dropout("dropout", back);
+      return back;
+    });
+    return graph.LayerNorm("output_layer_norm", graph.Add(y, x));
+  });
+}
+
+}  // namespace
+
+Tensor BuildDistilBert(Graph& graph, Config& config) {
+  const Pass& pass = graph.pass();
+  Sizes sizes;
+  sizes.vocab = config.Int({"vocab_size"}, 30522);
+  sizes.hidden = config.Int({"dim", "hidden_size"}, 768);
+  sizes.layers = ReadLayers(config, {"n_layers", "num_hidden_layers"}, 6);
+  sizes.heads = config.Int({"n_heads", "num_attention_heads"}, 12);
+  sizes.intermediate = config.Int({"hidden_dim"}, 3072);
+  sizes.positions = config.Int({"max_position_embeddings"}, 512);
+  const std::string activation = ReadActivation(config, {"activation"}, "gelu");
+  RequireHeads(config, "n_heads", sizes);
+  RequirePositions(config, "max_position_embeddings", pass, sizes.positions);
+  RequireGpus(config, "n_heads", pass, sizes.heads);
+  if (config.error()) return {};
+
+  const Tensor ids = graph.Ids({pass.batch, pass.tokens});
+  Tensor x = graph.Module("embeddings", "Embeddings", ids, [&] {
+    const Tensor words = graph.Embedding("word_embeddings", ids, sizes.vocab, sizes.hidden);
+    const Tensor places =
+        graph.Embedding("position_embeddings", ids, sizes.positions, sizes.hidden);
+    graph.LayerNorm("LayerNorm", graph.Add(words, places));
+    graph.Dropout("dropout", words);
+    return words;
+  });
+  return graph.Module("transformer", "Transformer", x, [&] {
+    for (int64_t i = 0; i < sizes.layers; ++i) x = Layer(graph, sizes, activation, i, x);
+    return x;
+  });
+}
+
+}  // namespace beryl::models

@@ -1,0 +1,102 @@
+#include "models/families.h"
+
+#include <fmt/format.h>
+
+#include "models/activations.h"
+
+namespace beryl::models {
+
+const std::vector<Family>& Families() {
+  using enum InputKind;
+  static const std::vector<Family> kAll = {
+      {"bert", "BertModel", kTokens, false, BuildBert},
+      {"roberta", "RobertaModel", kTokens, false, BuildRoberta},
+      {"distilbert", "DistilBertModel", kTokens, false, BuildDistilBert},
+      {"albert", "AlbertModel", kTokens, false, BuildAlbert},
+      {"openai-gpt", "OpenAIGPTModel", kTokens, false, BuildOpenAiGpt},
+      {"gpt2", "GPT2Model", kTokens, true, BuildGpt2},
+      {"ctrl", "CTRLModel", kTokens, true, BuildCtrl},
+      {"t5", "T5Model", kTokensBothWays, true, BuildT5},
+      {"bart", "BartModel", kTokensBothWays, true, BuildBart},
+      {"vit", "ViTModel", kImage, false, BuildVit},
+      {"llama", "LlamaModel", kTokens, true, BuildLlama},
+      {"mistral", "MistralModel", kTokens, true, BuildMistral},
+      {"mixtral", "MixtralModel", kTokens, true, BuildMixtral},
+      {"qwen2", "Qwen2Model", kTokens, true, BuildQwen2},
+      {"qwen3", "Qwen3Model", kTokens, true, BuildQwen3},
+      {"gemma", "GemmaModel", kTokens, true, BuildGemma},
+      {"gemma2", "Gemma2Model", kTokens, true, BuildGemma2},
+      {"phi", "PhiModel", kTokens, true, BuildPhi},
+      {"phi3", "Phi3Model", kTokens, true, BuildPhi3},
+      {"gpt_neox", "GPTNeoXModel", kTokens, true, BuildGptNeox},
+  };
+  return kAll;
+}
+
+const Family* FindFamily(std::string_view model_type) {
+  for (const Family& family : Families()) {
+    if (family.model_type == model_type) return &family;
+  }
+  return nullptr;
+}
+
+std::string Numbered(std::string_view list, int64_t index) {
+  return fmt::format("{}.{}", list, index);
+}
+
+int64_t ReadLayers(Config& config, Keys keys, int64_t otherwise) {
+  constexpr int64_t kMost = 4096;
+  const int64_t layers = config.Int(keys, otherwise);
+  config.Require(layers <= kMost, *keys.begin(),
+                 fmt::format("more than {} layers are not described", kMost));
+  return layers;
+}
+
+void RequireHeads(Config& config, std::string_view heads_key, const Sizes& sizes) {
+  config.Require(
+      sizes.hidden % sizes.heads == 0, heads_key,
+      fmt::format("{} heads do not divide a hidden size of {}", sizes.heads, sizes.hidden));
+}
+
+void RequirePositions(Config& config, std::string_view key, const Pass& pass, int64_t positions) {
+  config.Require(pass.cached + pass.tokens <= positions, key,
+                 fmt::format("the model has {} positions, {} tokens do not fit; ask for fewer, or "
+                             "--set {}=N",
+                             positions, pass.cached + pass.tokens, key));
+}
+
+std::string ReadActivation(Config& config, Keys keys, const std::string& otherwise) {
+  std::string name = config.Text(keys, otherwise);
+  config.Require(FindActivation(name) != nullptr, *keys.begin(),
+                 fmt::format("'{}' is not known; there are {}", name, ActivationNames()));
+  return name;
+}
+
+void RequireGpus(Config& config, std::string_view key, const Pass& pass, int64_t heads) {
+  config.Require(heads % pass.gpus == 0, key,
+                 fmt::format("{} heads cannot be shared out over {} GPUs", heads, pass.gpus));
+}
+
+void Head(Graph& graph, const Tensor& hidden, int64_t vocab, bool tied) {
+  if (!graph.pass().head) return;
+  Tensor last = hidden;
+  last.shape.dims[1] = 1;
+  const Tensor logits = last.WithLast(vocab);
+  if (!tied) {
+    graph.Linear("lm_head", last, vocab, {.bias = false});
+    return;
+  }
+  // The table of the embedding is taken once more: nothing is stored for it.
+  graph.Primitive("lm_head", "Linear", last, 0, [&] {
+    Work work;
+    work.matmul_flops = 2 * last.Elements() * static_cast<double>(vocab);
+    work.flops = work.matmul_flops;
+    work.bytes_read = last.Bytes() + static_cast<double>(hidden.Last()) *
+                                         static_cast<double>(vocab) * graph.activation_width();
+    work.bytes_written = logits.Bytes();
+    return graph.Math("mm", MathKind::kMatmul, {last}, logits,
+                      work * static_cast<double>(graph.pass().gpus), false);
+  });
+}
+
+}  // namespace beryl::models

@@ -1,0 +1,73 @@
+// The families of models: one file each that reads like the model, and a table that knows them.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "models/config.h"
+#include "models/graph.h"
+
+namespace beryl::models {
+
+enum class InputKind : uint8_t { kTokens, kTokensBothWays, kImage };
+
+struct Family {
+  std::string_view model_type;  // in config.json
+  std::string_view root_type;   // the class of the bare model
+  InputKind input = InputKind::kTokens;
+  bool generates = false;
+  // Builds the model into the graph and returns what comes out. Reads the configuration first, and
+  // stops where that has an error.
+  Tensor (*build)(Graph& graph, Config& config);
+};
+const std::vector<Family>& Families();
+const Family* FindFamily(std::string_view model_type);
+
+Tensor BuildBert(Graph& graph, Config& config);
+Tensor BuildRoberta(Graph& graph, Config& config);
+Tensor BuildDistilBert(Graph& graph, Config& config);
+Tensor BuildAlbert(Graph& graph, Config& config);
+Tensor BuildOpenAiGpt(Graph& graph, Config& config);
+Tensor BuildGpt2(Graph& graph, Config& config);
+Tensor BuildCtrl(Graph& graph, Config& config);
+Tensor BuildT5(Graph& graph, Config& config);
+Tensor BuildBart(Graph& graph, Config& config);
+Tensor BuildVit(Graph& graph, Config& config);
+Tensor BuildLlama(Graph& graph, Config& config);
+Tensor BuildMistral(Graph& graph, Config& config);
+Tensor BuildMixtral(Graph& graph, Config& config);
+Tensor BuildQwen2(Graph& graph, Config& config);
+Tensor BuildQwen3(Graph& graph, Config& config);
+Tensor BuildGemma(Graph& graph, Config& config);
+Tensor BuildGemma2(Graph& graph, Config& config);
+Tensor BuildPhi(Graph& graph, Config& config);
+Tensor BuildPhi3(Graph& graph, Config& config);
+Tensor BuildGptNeox(Graph& graph, Config& config);
+
+// --- What several families have.
+
+// "layer.3": lists of modules have no node of their own.
+std::string Numbered(std::string_view list, int64_t index);
+
+// Layers, heads and the like as the configuration has them; checked against each other.
+struct Sizes {
+  int64_t vocab = 0;
+  int64_t hidden = 0;
+  int64_t layers = 0;
+  int64_t heads = 0;
+  int64_t intermediate = 0;
+  int64_t positions = 0;
+};
+// How many layers are described at most; more is a mistake.
+int64_t ReadLayers(Config& config, Keys keys, int64_t otherwise);
+void RequireHeads(Config& config, std::string_view heads_key, const Sizes& sizes);
+// That all tokens of the pass have a position.
+void RequirePositions(Config& config, std::string_view key, const Pass& pass, int64_t positions);
+std::string ReadActivation(Config& config, Keys keys, const std::string& otherwise);
+// That heads can be shared out over the GPUs.
+void RequireGpus(Config& config, std::string_view key, const Pass& pass, int64_t heads);
+
+// The language model's head, on the last token; nothing unless the pass asks for it.
+void Head(Graph& graph, const Tensor& hidden, int64_t vocab, bool tied);
+
+}  // namespace beryl::models

@@ -1,0 +1,65 @@
+#include "models/attention.h"
+#include "models/families.h"
+
+namespace beryl::models {
+
+// GPT-NeoX and the Pythias: attention and feed-forward side by side, each on a norm of its own.
+Tensor BuildGptNeox(Graph& graph, Config& config) {
+  const Pass& pass = graph.pass();
+  Sizes sizes;
+  sizes.vocab = config.Int({"vocab_size"}, 50432);
+  sizes.hidden = config.Int({"hidden_size"}, 6144);
+  sizes.layers = ReadLayers(config, {"num_hidden_layers"}, 44);
+  sizes.heads = config.Int({"num_attention_heads"}, 64);
+  sizes.intermediate = config.Int({"intermediate_size"}, 24576);
+  const std::string activation = ReadActivation(config, {"hidden_act"}, "gelu");
+  const double turned =
+      config.Number({"rope_parameters.partial_rotary_factor", "rotary_pct"}, 0.25);
+  const bool bias = config.Bool({"attention_bias"}, true);
+  const bool tied = config.Bool({"tie_word_embeddings"}, false);
+  RequireHeads(config, "num_attention_heads", sizes);
+  RequireGpus(config, "num_attention_heads", pass, sizes.heads);
+  config.Require(turned > 0 && turned <= 1, "rotary_pct", "has to be above 0, at most 1");
+  if (config.error()) return {};
+  const int64_t head_dim = sizes.hidden / sizes.heads;
+  const auto rotary = static_cast<int64_t>(static_cast<double>(head_dim) * turned);
+  const AttentionOptions options = {.heads = sizes.heads,
+                                    .kv_heads = sizes.heads,
+                                    .head_dim = head_dim,
+                                    .rotary_dim = rotary,
+                                    .mask = AttentionOptions::Mask::kCausal,
+                                    .cache = true};
+
+  Tensor x =
+      graph.Embedding("embed_in", graph.Ids({pass.batch, pass.tokens}), sizes.vocab, sizes.hidden);
+  CausalMask(graph, pass.tokens, pass.cached + pass.tokens);
+  graph.Dropout("emb_dropout", x);
+  RotaryTable(graph, "GPTNeoXRotaryEmbedding", rotary);
+  for (int64_t i = 0; i < sizes.layers; ++i) {
+    x = graph.Module(Numbered("layers", i), "GPTNeoXLayer", x, [&] {
+      graph.LayerNorm("input_layernorm", x);
+      const Tensor attended = graph.Module("attention", "GPTNeoXAttention", x, [&] {
+        const Tensor qkv = graph.Linear("query_key_value", x, 3 * sizes.hidden,
+                                        {.bias = bias, .split = Split::kColumns});
+        const Tensor part = qkv.WithLast(sizes.hidden);
+        return graph.Linear("dense", Attend(graph, part, part, part, options), sizes.hidden,
+                            {.bias = bias, .split = Split::kRows});
+      });
+      graph.Dropout("post_attention_dropout", attended);
+      graph.LayerNorm("post_attention_layernorm", x);
+      const Tensor y = graph.Module("mlp", "GPTNeoXMLP", x, [&] {
+        const Tensor wide =
+            graph.Linear("dense_h_to_4h", x, sizes.intermediate, {.split = Split::kColumns});
+        graph.Act("act", activation, wide);
+        return graph.Linear("dense_4h_to_h", wide, sizes.hidden, {.split = Split::kRows});
+      });
+      graph.Dropout("post_mlp_dropout", y);
+      return graph.Add(graph.Add(attended, y), x);
+    });
+  }
+  graph.LayerNorm("final_layer_norm", x);
+  Head(graph, x, sizes.vocab, tied);
+  return x;
+}
+
+}  // namespace beryl::models

@@ -1,0 +1,340 @@
+#include "models/graph.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "models/activations.h"
+
+namespace beryl::models {
+namespace {
+
+double ActivationWidth(Dtype dtype) { return dtype == Dtype::kFloat32 ? 4 : 2; }
+
+double WeightWidth(Dtype dtype) {
+  if (dtype == Dtype::kInt8) return 1;
+  if (dtype == Dtype::kInt4) return 0.5;
+  return ActivationWidth(dtype);
+}
+
+Shape ShapeOf(std::initializer_list<int64_t> dims) {
+  Shape shape;
+  for (const int64_t dim : dims) shape.dims[shape.rank++] = dim;
+  return shape;
+}
+
+}  // namespace
+
+double Tensor::Elements() const {
+  double elements = 1;
+  for (uint8_t i = 0; i < shape.rank; ++i) elements *= static_cast<double>(shape.dims[i]);
+  return elements;
+}
+
+Tensor Tensor::WithLast(int64_t size) const {
+  Tensor other = *this;
+  other.shape.dims[shape.rank - size_t{1}] = size;
+  return other;
+}
+
+Graph::Graph(const Pass& pass, std::string name, std::string_view type)
+    : pass_(pass),
+      activation_width_(ActivationWidth(pass.dtype)),
+      weight_width_(WeightWidth(pass.dtype)) {
+  Open(std::move(name), type, Level::kModel, {});
+}
+
+Tensor Graph::Activation(std::initializer_list<int64_t> dims) const {
+  return {ShapeOf(dims), activation_width_, false};
+}
+
+Tensor Graph::Ids(std::initializer_list<int64_t> dims) const { return {ShapeOf(dims), 8, false}; }
+
+void Graph::Open(std::string name, std::string_view type, Level level,
+                 std::initializer_list<Tensor> inputs) {
+  const auto id = static_cast<NodeId>(tree_.nodes.size());
+  TreeNode& node = tree_.nodes.emplace_back();
+  DescribedNode& described = nodes_.emplace_back();
+  node.level = level;
+  node.type = type;
+  if (!open_.empty()) {
+    const DescribedNode& parent = nodes_[open_.back()];
+    node.parent = open_.back();
+    node.depth = static_cast<uint16_t>(open_.size());
+    // What has no name of its own runs in the scope of its module.
+    described.scope = parent.scope;
+    if (!name.empty()) {
+      if (!described.scope.empty()) described.scope += '.';
+      described.scope += name;
+    }
+  }
+  node.name = name.empty() ? std::string(type) : std::move(name);
+  described.phase = pass_.phase;
+  described.runs = runs_;
+  described.first_shape = AddShapes(inputs);
+  described.input_count = static_cast<uint8_t>(inputs.size());
+  open_.push_back(id);
+}
+
+Tensor Graph::Close(const Tensor& output) {
+  const NodeId id = open_.back();
+  open_.pop_back();
+  tree_.nodes[id].end = static_cast<NodeId>(tree_.nodes.size());
+  // Shapes of what is inside came between: the inputs move up to stand before the output.
+  DescribedNode& node = nodes_[id];
+  const uint32_t first = node.first_shape;
+  node.first_shape = static_cast<uint32_t>(shapes_.size());
+  for (uint32_t i = 0; i < node.input_count; ++i) {
+    const Shape shape = shapes_[first + i];
+    shapes_.push_back(shape);
+  }
+  shapes_.push_back(output.shape);
+  node.output_count = 1;
+  return output;
+}
+
+uint32_t Graph::AddShapes(std::initializer_list<Tensor> tensors) {
+  const auto first = static_cast<uint32_t>(shapes_.size());
+  for (const Tensor& tensor : tensors) shapes_.push_back(tensor.shape);
+  return first;
+}
+
+Tensor Graph::Math(std::string_view name, MathKind kind, std::initializer_list<Tensor> inputs,
+                   const Tensor& output, const Work& work, bool split) {
+  Open({}, name, Level::kKernel, inputs);
+  DescribedNode& node = nodes_[open_.back()];
+  node.kind = kind;
+  node.split = split && pass_.gpus > 1;
+  node.work = work * runs_;
+  return Close(output);
+}
+
+Tensor Graph::Elementwise(std::string_view name, std::initializer_list<Tensor> inputs,
+                          const Tensor& output, double flops_an_element) {
+  Work work;
+  work.flops = flops_an_element * output.Elements();
+  for (const Tensor& input : inputs) work.bytes_read += input.Bytes();
+  work.bytes_written = output.Bytes();
+  return Math(name, MathKind::kElementwise, inputs, output, work * Copies(output.split),
+              output.split);
+}
+
+Tensor Graph::CopyTo(std::string_view name, const Tensor& x, const Tensor& output) {
+  Work work;
+  work.bytes_read = x.Bytes();
+  work.bytes_written = output.Bytes();
+  return Math(name, MathKind::kCopy, {x}, output, work * Copies(output.split), output.split);
+}
+
+void Graph::AllReduce(const Tensor& partial) {
+  if (pass_.gpus == 1) return;
+  // A ring: each GPU sends its share on twice round, but for one step.
+  const auto gpus = static_cast<double>(pass_.gpus);
+  Work work;
+  work.bytes_sent = 2 * (gpus - 1) * partial.Bytes();
+  work.flops = (gpus - 1) * partial.Elements();
+  work.bytes_read = work.bytes_sent;
+  work.bytes_written = work.bytes_sent;
+  Math("all_reduce", MathKind::kSend, {partial}, partial, work, true);
+}
+
+Tensor Graph::Linear(std::string name, const Tensor& x, int64_t out, const LinearOptions& options) {
+  const int64_t in = x.Last();
+  const auto weights = static_cast<double>(in) * static_cast<double>(out);
+  const uint64_t parameters =
+      static_cast<uint64_t>(in) * static_cast<uint64_t>(out) + (options.bias ? uint64_t(out) : 0);
+  Tensor y = x.WithLast(out);
+  y.width = activation_width_;
+  y.split = pass_.gpus > 1 && options.split == Split::kColumns;
+  Open(std::move(name), options.type, Level::kOperation, {x});
+  AddParameters(parameters);
+  const bool split = pass_.gpus > 1 && options.split != Split::kNone;
+  const auto gpus = static_cast<double>(pass_.gpus);
+  Work work;
+  work.matmul_flops = 2 * x.Elements() * static_cast<double>(out);
+  work.flops = work.matmul_flops + (options.bias ? y.Elements() : 0);
+  work.bytes_read = weights * weight_width_ + (options.bias ? double(out) * activation_width_ : 0);
+  if (options.split == Split::kNone) work = work * gpus;
+  work.bytes_read += x.Bytes() * Copies(options.split == Split::kRows);
+  work.bytes_written = y.Bytes() * Copies(options.split == Split::kColumns);
+  Math(options.bias ? "addmm" : "mm", MathKind::kMatmul, {x}, y, work, split);
+  if (options.split == Split::kRows) AllReduce(y);
+  return Close(y);
+}
+
+Tensor Graph::Gather(const Tensor& ids, int64_t rows, int64_t width, bool tied) {
+  Tensor y = ids;
+  y.shape.dims[y.shape.rank++] = width;
+  y.width = activation_width_;
+  AddParameters(static_cast<uint64_t>(rows) * static_cast<uint64_t>(width));
+  if (tied) tied_.push_back(open_.back());
+  Work work;
+  work.bytes_read = ids.Bytes() + y.Bytes();
+  work.bytes_written = y.Bytes();
+  return Math("embedding", MathKind::kGather, {ids}, y, work * Copies(false), false);
+}
+
+Tensor Graph::Embedding(std::string name, const Tensor& ids, int64_t rows, int64_t width,
+                        std::string_view type, bool tied) {
+  return Primitive(std::move(name), type, ids, 0, [&] { return Gather(ids, rows, width, tied); });
+}
+
+Tensor Graph::ScaledEmbedding(std::string name, std::string_view type, const Tensor& ids,
+                              int64_t rows, int64_t width, bool tied) {
+  return Primitive(std::move(name), type, ids, 0,
+                   [&] { return Scale(Gather(ids, rows, width, tied)); });
+}
+
+void Graph::Unused(std::string name, std::string_view type, uint64_t parameters, bool tied) {
+  Open(std::move(name), type, Level::kOperation, {});
+  AddParameters(parameters);
+  nodes_[open_.back()].runs = 0;
+  if (tied) tied_.push_back(open_.back());
+  const NodeId id = open_.back();
+  open_.pop_back();
+  tree_.nodes[id].end = static_cast<NodeId>(tree_.nodes.size());
+}
+
+Tensor Graph::LayerNorm(std::string name, const Tensor& x) {
+  const auto width = static_cast<uint64_t>(x.Last());
+  return Primitive(std::move(name), "LayerNorm", x, 2 * width, [&] {
+    Work work;
+    work.flops = 8 * x.Elements();
+    work.bytes_read = x.Bytes() + 2 * static_cast<double>(width) * activation_width_;
+    work.bytes_written = x.Bytes();
+    return Math("layer_norm", MathKind::kNorm, {x}, x, work * Copies(x.split), x.split);
+  });
+}
+
+Tensor Graph::RmsNorm(std::string name, std::string_view type, const Tensor& x, bool shifted) {
+  const auto width = static_cast<uint64_t>(x.Last());
+  return Primitive(std::move(name), type, x, width, [&] {
+    // In float32, whatever the model is in.
+    Tensor wide = x;
+    wide.width = 4;
+    const Tensor row = wide.WithLast(1);
+    Tensor weight = Activation({x.Last()});
+    if (x.width < 4) CopyTo("to", x, wide);
+    const Tensor squares = Elementwise("pow", {wide}, wide);
+    Work mean;
+    mean.flops = wide.Elements();
+    mean.bytes_read = wide.Bytes();
+    mean.bytes_written = row.Bytes();
+    Math("mean", MathKind::kReduce, {squares}, row, mean * Copies(x.split), x.split);
+    Elementwise("add", {row}, row);
+    Elementwise("rsqrt", {row}, row, 2);
+    Elementwise("mul", {wide, row}, wide);
+    if (x.width < 4) CopyTo("to", wide, x);
+    if (shifted) Elementwise("add", {weight}, weight);
+    return Elementwise("mul", {x, weight}, x);
+  });
+}
+
+Tensor Graph::Conv2d(std::string name, const Tensor& image, int64_t out_channels, int64_t patch) {
+  const int64_t channels = image.shape.dims[1];
+  const int64_t height = image.shape.dims[2] / patch;
+  const int64_t width = image.shape.dims[3] / patch;
+  const Tensor y = Activation({image.shape.dims[0], out_channels, height, width});
+  const double kernel = static_cast<double>(channels * patch) * static_cast<double>(patch);
+  const auto parameters = static_cast<uint64_t>(kernel) * static_cast<uint64_t>(out_channels) +
+                          static_cast<uint64_t>(out_channels);
+  return Primitive(std::move(name), "Conv2d", image, parameters, [&] {
+    Work work;
+    work.matmul_flops = 2 * y.Elements() * kernel;
+    work.flops = work.matmul_flops + y.Elements();
+    work.bytes_read = image.Bytes() + static_cast<double>(parameters) * activation_width_;
+    work.bytes_written = y.Bytes();
+    return Math("convolution", MathKind::kConvolution, {image}, y, work * Copies(false), false);
+  });
+}
+
+Tensor Graph::Act(std::string_view activation, const Tensor& x) {
+  const ActivationFunction* found = FindActivation(activation);
+  if (found == nullptr) return x;
+  for (const ActivationOperation& operation : found->operations) {
+    if (operation.two_inputs) {
+      Elementwise(operation.name, {x, x}, x, operation.flops);
+    } else {
+      Elementwise(operation.name, {x}, x, operation.flops);
+    }
+  }
+  return x;
+}
+
+Tensor Graph::Act(std::string name, std::string_view activation, const Tensor& x) {
+  const ActivationFunction* found = FindActivation(activation);
+  return Primitive(std::move(name), found == nullptr ? activation : found->type, x, 0,
+                   [&] { return Act(activation, x); });
+}
+
+Tensor Graph::Tanh(std::string name, const Tensor& x) {
+  return Primitive(std::move(name), "Tanh", x, 0, [&] { return Elementwise("tanh", {x}, x, 4); });
+}
+
+void Graph::Dropout(std::string name, const Tensor& x) {
+  Primitive(std::move(name), "Dropout", x, 0, [&] { return x; });
+}
+
+Tensor Graph::MatMul(double batch, int64_t m, int64_t k, int64_t n, const Tensor& left,
+                     const Tensor& right, const Tensor& output) {
+  Open({}, "MatMul", Level::kOperation, {left, right});
+  Work work;
+  work.matmul_flops =
+      2 * batch * static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n);
+  work.flops = work.matmul_flops;
+  work.bytes_read = left.Bytes() + right.Bytes();
+  work.bytes_written = output.Bytes();
+  Math("bmm", MathKind::kBatchedMatmul, {left, right}, output, work * Copies(output.split),
+       output.split);
+  return Close(output);
+}
+
+Tensor Graph::Softmax(const Tensor& x) {
+  return Primitive({}, "Softmax", x, 0, [&] {
+    Work work;
+    work.flops = 5 * x.Elements();
+    work.bytes_read = x.Bytes();
+    work.bytes_written = x.Bytes();
+    return Math("softmax", MathKind::kSoftmax, {x}, x, work * Copies(x.split), x.split);
+  });
+}
+
+void Graph::CountTiedOnce() {
+  if (tied_.size() < 2) return;
+  const uint64_t parameters = nodes_[tied_.front()].parameters;
+  std::vector<uint32_t> below(nodes_.size());
+  for (const NodeId tied : tied_) {
+    for (NodeId node = tied;; node = tree_.nodes[node].parent) {
+      ++below[node];
+      if (node == 0) break;
+    }
+  }
+  for (NodeId node = 0; node < nodes_.size(); ++node) {
+    if (below[node] > 1) nodes_[node].parameters -= (below[node] - 1) * parameters;
+  }
+}
+
+void Graph::Assume(const std::string& sentence) {
+  if (std::find(assumptions_.begin(), assumptions_.end(), sentence) == assumptions_.end()) {
+    assumptions_.push_back(sentence);
+  }
+}
+
+void Graph::Finish(const Tensor& output) {
+  Close(output);
+  for (NodeId node = static_cast<NodeId>(nodes_.size()); node-- > 1;) {
+    DescribedNode& parent = nodes_[tree_.nodes[node].parent];
+    parent.work += nodes_[node].work;
+    parent.parameters += nodes_[node].parameters;
+    parent.split = parent.split || nodes_[node].split;
+  }
+  CountTiedOnce();
+}
+
+void Graph::Take(Description& description) {
+  description.tree = std::move(tree_);
+  description.nodes = std::move(nodes_);
+  description.shapes = std::move(shapes_);
+  description.assumptions = std::move(assumptions_);
+}
+
+}  // namespace beryl::models

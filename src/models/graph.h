@@ -1,0 +1,159 @@
+// Graph: what a family file writes a model into. Modules open and close around what is inside them;
+// primitives and math operations count their own work; numbers are added up at the end.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "types/description.h"
+
+namespace beryl::models {
+
+// A tensor that flows: its shape, and how wide an element is.
+struct Tensor {
+  Shape shape;
+  double width = 4;    // bytes an element
+  bool split = false;  // over the GPUs: each holds its part
+
+  double Elements() const;
+  double Bytes() const { return Elements() * width; }
+  int64_t Last() const { return shape.dims[shape.rank - size_t{1}]; }
+  // The same with another last dimension.
+  Tensor WithLast(int64_t size) const;
+};
+
+// What one pass is asked for.
+struct Pass {
+  RunPhase phase = RunPhase::kForward;
+  int64_t batch = 1;
+  int64_t tokens = 1;          // of each sequence that go in
+  int64_t cached = 0;          // of each sequence that went in before
+  int64_t encoded = 0;         // encoder-decoder models: tokens of the encoder
+  int64_t decoder_tokens = 0;  // and of the decoder
+  int64_t image_size = 0;      // 0: as configured
+  bool run_encoder = true;     // false: its output, and what attends to it, is in the cache
+  bool head = false;           // with the language model's head, on the last token
+  Dtype dtype = Dtype::kFloat32;
+  AttentionKind attention = AttentionKind::kEager;
+  int64_t gpus = 1;
+};
+
+// How a matrix of weights lies on several GPUs: by its columns (what comes out is split), or by its
+// rows (what goes in is split, what comes out is added up over all of them).
+enum class Split : uint8_t { kNone, kColumns, kRows };
+
+struct LinearOptions {
+  bool bias = true;
+  Split split = Split::kNone;
+  std::string_view type = "Linear";
+};
+
+class Graph {
+ public:
+  Graph(const Pass& pass, std::string name, std::string_view type);
+
+  const Pass& pass() const { return pass_; }
+  double activation_width() const { return activation_width_; }
+  double weight_width() const { return weight_width_; }  // of matrices
+  Tensor Activation(std::initializer_list<int64_t> dims) const;
+  Tensor Ids(std::initializer_list<int64_t> dims) const;  // 64-bit integers
+
+  // A module: `body` builds what is inside and returns what comes out.
+  template <typename Body>
+  Tensor Module(std::string name, std::string_view type, const Tensor& input, Body&& body) {
+    Open(std::move(name), type, Level::kModule, {input});
+    const Tensor output = body();
+    return Close(output);
+  }
+  // Everything that `body` builds runs `times` times; what it needs is stored once.
+  template <typename Body>
+  void Repeat(double times, Body&& body) {
+    runs_ *= times;
+    body();
+    runs_ /= times;
+  }
+
+  // --- ML primitives. Names are their scopes below the module; of operations that are no module of
+  // their own (MatMul, Softmax) only the type is known.
+  Tensor Linear(std::string name, const Tensor& x, int64_t out, const LinearOptions& options = {});
+  // `tied`: its table is that of another embedding of the model, stored once.
+  Tensor Embedding(std::string name, const Tensor& ids, int64_t rows, int64_t width,
+                   std::string_view type = "Embedding", bool tied = false);
+  // The same, and what comes out multiplied by a number.
+  Tensor ScaledEmbedding(std::string name, std::string_view type, const Tensor& ids, int64_t rows,
+                         int64_t width, bool tied = false);
+  Tensor LayerNorm(std::string name, const Tensor& x);
+  // `shifted`: the weight has 1 added to it on each run, as Gemma's.
+  Tensor RmsNorm(std::string name, std::string_view type, const Tensor& x, bool shifted = false);
+  Tensor Conv2d(std::string name, const Tensor& image, int64_t out_channels, int64_t patch);
+  // By its name in the configuration ("gelu_new"), as a module, and as a mere function.
+  Tensor Act(std::string name, std::string_view activation, const Tensor& x);
+  Tensor Act(std::string_view activation, const Tensor& x);
+  Tensor Tanh(std::string name, const Tensor& x);
+  void Dropout(std::string name, const Tensor& x);  // does nothing when a model is used
+  // [batch, m, k] x [batch, k, n].
+  Tensor MatMul(double batch, int64_t m, int64_t k, int64_t n, const Tensor& left,
+                const Tensor& right, const Tensor& output);
+  Tensor Softmax(const Tensor& x);
+  // A primitive that is made of several operations, built by `body`.
+  template <typename Body>
+  Tensor Primitive(std::string name, std::string_view type, const Tensor& input,
+                   uint64_t parameters, Body&& body) {
+    Open(std::move(name), type, Level::kOperation, {input});
+    AddParameters(parameters);
+    const Tensor output = body();
+    return Close(output);
+  }
+  void AddParameters(uint64_t parameters) { nodes_[open_.back()].parameters += parameters; }
+  // A module that is there but never run.
+  void Unused(std::string name, std::string_view type, uint64_t parameters, bool tied = false);
+
+  // --- Math operations.
+  // As large as `output`, reading `inputs` once each.
+  Tensor Elementwise(std::string_view name, std::initializer_list<Tensor> inputs,
+                     const Tensor& output, double flops_an_element = 1);
+  Tensor Add(const Tensor& a, const Tensor& b) { return Elementwise("add", {a, b}, a); }
+  Tensor Mul(const Tensor& a, const Tensor& b) { return Elementwise("mul", {a, b}, a); }
+  Tensor Scale(const Tensor& x) { return Elementwise("mul", {x}, x); }
+  Tensor Copy(std::string_view name, const Tensor& x) { return CopyTo(name, x, x); }
+  Tensor CopyTo(std::string_view name, const Tensor& x, const Tensor& output);
+  Tensor Math(std::string_view name, MathKind kind, std::initializer_list<Tensor> inputs,
+              const Tensor& output, const Work& work, bool split);
+
+  // Adds up what every GPU has a part of, on all of them. With one, nothing.
+  void AllReduce(const Tensor& partial);
+
+  // Something that was taken for granted, said once: a sentence.
+  void Assume(const std::string& sentence);
+
+  // Closes the model. Adds everything up.
+  void Finish(const Tensor& output);
+  // Moves the result out. Precondition: Finish.
+  void Take(Description& description);
+
+ private:
+  void Open(std::string name, std::string_view type, Level level,
+            std::initializer_list<Tensor> inputs);
+  Tensor Close(const Tensor& output);
+  Tensor Gather(const Tensor& ids, int64_t rows, int64_t width, bool tied);
+  uint32_t AddShapes(std::initializer_list<Tensor> tensors);
+  // Work that every GPU does by itself counts for each.
+  double Copies(bool split) const { return split ? 1 : static_cast<double>(pass_.gpus); }
+  void CountTiedOnce();
+
+  Pass pass_;
+  double activation_width_;
+  double weight_width_;
+  double runs_ = 1;
+  ModelTree tree_;
+  std::vector<DescribedNode> nodes_;
+  std::vector<Shape> shapes_;
+  std::vector<NodeId> open_;
+  std::vector<NodeId> tied_;  // nodes whose table is one and the same
+  std::vector<std::string> assumptions_;
+};
+
+}  // namespace beryl::models

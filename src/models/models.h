@@ -1,0 +1,47 @@
+// Models from their description: from a name of the catalog or a Hugging Face config.json to the
+// model's tree with shapes, operations, bytes and parameters. No weights, no Python, no network.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "types/description.h"
+
+namespace beryl::models {
+
+// A configuration, and what its model is called.
+struct ModelConfig {
+  std::string name;
+  std::string text;  // of a config.json
+};
+
+struct CatalogEntry {
+  std::string name;
+  std::string family;
+  std::string config;  // the text of its config.json, as far as it decides the tree
+};
+// In the order of the catalog: by family.
+const std::vector<CatalogEntry>& Catalog();
+// By its name, with or without the organisation before it, in any case. The error names near ones.
+Result<ModelConfig> FindConfig(std::string_view name);
+// The model types that are known: "bert, roberta, ...".
+std::string FamilyNames();
+
+struct DescribeOptions {
+  // 0 for what was not asked for. Without seq and prompt, 128 tokens, or as many as fit.
+  ModelInput input = {};
+  Dtype dtype = Dtype::kFloat32;
+  AttentionKind attention = AttentionKind::kEager;
+  bool head = false;  // with the language model's head, on the last token of each sequence
+  // Keys of the configuration to change, and their values as text.
+  std::vector<std::pair<std::string, std::string>> set = {};
+};
+
+// Fails where the configuration is of no known family or contradicts itself, with the key's name;
+// where `set` has a key that the family does not know; where the input does not suit the model.
+Result<Description> Describe(const ModelConfig& config, const DescribeOptions& options);
+
+}  // namespace beryl::models

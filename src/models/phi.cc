@@ -1,0 +1,77 @@
+#include <fmt/format.h>
+
+#include "models/attention.h"
+#include "models/decoder.h"
+
+namespace beryl::models {
+
+// Attention and feed-forward side by side on one norm; part of each head turns with its position.
+Tensor BuildPhi(Graph& graph, Config& config) {
+  const Pass& pass = graph.pass();
+  const DecoderParts parts = ReadDecoder(config, pass, "Phi",
+                                         {.vocab = 51200,
+                                          .hidden = 2048,
+                                          .layers = 24,
+                                          .heads = 32,
+                                          .intermediate = 8192,
+                                          .activation = "gelu_new"});
+  const double turned =
+      config.Number({"rope_parameters.partial_rotary_factor", "partial_rotary_factor"}, 0.5);
+  const bool qk_norm = config.Bool({"qk_layernorm"}, false);
+  config.Require(turned > 0 && turned <= 1, "partial_rotary_factor",
+                 "has to be above 0, at most 1");
+  if (config.error()) return {};
+  const Sizes& sizes = parts.sizes;
+  const auto rotary = static_cast<int64_t>(static_cast<double>(parts.head_dim) * turned);
+  const AttentionOptions options = {.heads = sizes.heads,
+                                    .kv_heads = parts.kv_heads,
+                                    .head_dim = parts.head_dim,
+                                    .rotary_dim = rotary,
+                                    .mask = AttentionOptions::Mask::kCausal,
+                                    .cache = true};
+
+  Tensor x = graph.Embedding("embed_tokens", graph.Ids({pass.batch, pass.tokens}), sizes.vocab,
+                             sizes.hidden);
+  CausalMask(graph, pass.tokens, pass.cached + pass.tokens);
+  graph.Dropout("embed_dropout", x);
+  RotaryTable(graph, "PhiRotaryEmbedding", rotary);
+  for (int64_t i = 0; i < sizes.layers; ++i) {
+    x = graph.Module(Numbered("layers", i), "PhiDecoderLayer", x, [&] {
+      graph.LayerNorm("input_layernorm", x);
+      const Tensor attended = graph.Module("self_attn", "PhiAttention", x, [&] {
+        const LinearOptions split = {.split = Split::kColumns};
+        const Tensor q = graph.Linear("q_proj", x, sizes.heads * parts.head_dim, split);
+        const Tensor k = graph.Linear("k_proj", x, parts.kv_heads * parts.head_dim, split);
+        const Tensor v = graph.Linear("v_proj", x, parts.kv_heads * parts.head_dim, split);
+        if (qk_norm) {
+          const Tensor head =
+              graph.Activation({pass.batch, pass.tokens, sizes.heads, parts.head_dim});
+          graph.LayerNorm("q_layernorm", head);
+          graph.LayerNorm("k_layernorm", head);
+        }
+        return graph.Linear("dense", Attend(graph, q, k, v, options), sizes.hidden,
+                            {.split = Split::kRows});
+      });
+      graph.Dropout("resid_dropout", attended);
+      const Tensor y = graph.Module("mlp", "PhiMLP", x, [&] {
+        const Tensor wide = graph.Linear("fc1", x, sizes.intermediate, {.split = Split::kColumns});
+        graph.Act("activation_fn", parts.activation, wide);
+        return graph.Linear("fc2", wide, sizes.hidden, {.split = Split::kRows});
+      });
+      return graph.Add(graph.Add(attended, y), x);
+    });
+  }
+  graph.LayerNorm("final_layernorm", x);
+  Head(graph, x, sizes.vocab, parts.tied);
+  return x;
+}
+
+Tensor BuildPhi3(Graph& graph, Config& config) {
+  DecoderParts parts = ReadDecoder(config, graph.pass(), "Phi3",
+                                   {.vocab = 32064, .hidden = 3072, .intermediate = 8192});
+  parts.fused = true;
+  SetWindow(parts, config.MaybeInt({"sliding_window"}, std::nullopt));
+  return config.error() ? Tensor{} : BuildDecoder(graph, parts);
+}
+
+}  // namespace beryl::models

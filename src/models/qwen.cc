@@ -1,0 +1,36 @@
+#include "models/decoder.h"
+
+namespace beryl::models {
+namespace {
+
+// The layers from max_window_layers on see a window, where windows are used at all.
+void ReadWindows(Config& config, DecoderParts& parts) {
+  const bool windows = config.Bool({"use_sliding_window"}, false);
+  const auto window = config.MaybeInt({"sliding_window"}, 4096);
+  const int64_t from = config.Int({"max_window_layers"}, 28);
+  SetWindows(
+      config, parts, windows ? window : std::nullopt,
+      [](int64_t layer, int64_t first) { return layer >= first; }, from);
+}
+
+}  // namespace
+
+Tensor BuildQwen2(Graph& graph, Config& config) {
+  DecoderParts parts = ReadDecoder(config, graph.pass(), "Qwen2",
+                                   {.vocab = 151936, .kv_heads = 32, .intermediate = 22016});
+  parts.qkv_bias = true;
+  ReadWindows(config, parts);
+  return config.error() ? Tensor{} : BuildDecoder(graph, parts);
+}
+
+Tensor BuildQwen3(Graph& graph, Config& config) {
+  DecoderParts parts =
+      ReadDecoder(config, graph.pass(), "Qwen3",
+                  {.vocab = 151936, .kv_heads = 32, .head_dim = 128, .intermediate = 22016});
+  parts.qkv_bias = parts.out_bias = config.Bool({"attention_bias"}, false);
+  parts.qk_norm = true;
+  ReadWindows(config, parts);
+  return config.error() ? Tensor{} : BuildDecoder(graph, parts);
+}
+
+}  // namespace beryl::models

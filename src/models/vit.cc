@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+
+#include "models/attention.h"
+#include "models/families.h"
+
+namespace beryl::models {
+
+Tensor BuildVit(Graph& graph, Config& config) {
+  const Pass& pass = graph.pass();
+  Sizes sizes;
+  sizes.hidden = config.Int({"hidden_size"}, 768);
+  sizes.layers = ReadLayers(config, {"num_hidden_layers"}, 12);
+  sizes.heads = config.Int({"num_attention_heads"}, 12);
+  sizes.intermediate = config.Int({"intermediate_size"}, 3072);
+  const int64_t image = config.Int({"image_size"}, 224);
+  const int64_t patch = config.Int({"patch_size"}, 16);
+  const int64_t channels = config.Int({"num_channels"}, 3);
+  const bool qkv_bias = config.Bool({"qkv_bias"}, true);
+  const int64_t pooled = config.Int({"pooler_output_size"}, sizes.hidden);
+  const std::string pooler_act = ReadActivation(config, {"pooler_act"}, "tanh");
+  const std::string activation = ReadActivation(config, {"hidden_act"}, "gelu");
+  RequireHeads(config, "num_attention_heads", sizes);
+  RequireGpus(config, "num_attention_heads", pass, sizes.heads);
+  config.Require(image >= patch && image <= 1 << 16, "image_size",
+                 fmt::format("has to be from one patch of {} pixels to 65536", patch));
+  if (config.error()) return {};
+  const int64_t patches = (image / patch) * (image / patch);
+  const AttentionOptions options = {
+      .heads = sizes.heads, .kv_heads = sizes.heads, .head_dim = sizes.hidden / sizes.heads};
+
+  const Tensor pixels = graph.Activation({pass.batch, channels, image, image});
+  Tensor x = graph.Activation({pass.batch, patches + 1, sizes.hidden});
+  graph.Module("embeddings", "ViTEmbeddings", pixels, [&] {
+    // The class token, and a position for it and each patch.
+    graph.AddParameters(static_cast<uint64_t>(patches + 2) * static_cast<uint64_t>(sizes.hidden));
+    graph.Module("patch_embeddings", "ViTPatchEmbeddings", pixels, [&] {
+      graph.Conv2d("projection", pixels, sizes.hidden, patch);
+      return graph.Activation({pass.batch, patches, sizes.hidden});
+    });
+    graph.Copy("cat", x);
+    graph.Add(x, graph.Activation({1, patches + 1, sizes.hidden}));
+    graph.Dropout("dropout", x);
+    return x;
+  });
+  for (int64_t i = 0; i < sizes.layers; ++i) {
+    x = graph.Module(Numbered("layers", i), "ViTLayer", x, [&] {
+      graph.LayerNorm("layernorm_before", x);
+      const Tensor attended = graph.Module("attention", "ViTAttention", x, [&] {
+        const LinearOptions split = {.bias = qkv_bias, .split = Split::kColumns};
+        const Tensor q = graph.Linear("q_proj", x, sizes.hidden, split);
+        const Tensor k = graph.Linear("k_proj", x, sizes.hidden, split);
+        const Tensor v = graph.Linear("v_proj", x, sizes.hidden, split);
+        return graph.Linear("o_proj", Attend(graph, q, k, v, options), sizes.hidden,
+                            {.split = Split::kRows});
+      });
+      graph.Add(attended, x);
+      graph.LayerNorm("layernorm_after", x);
+      const Tensor y = graph.Module("mlp", "ViTMLP", x, [&] {
+        const Tensor wide = graph.Linear("fc1", x, sizes.intermediate, {.split = Split::kColumns});
+        graph.Act("activation_fn", activation, wide);
+        return graph.Linear("fc2", wide, sizes.hidden, {.split = Split::kRows});
+      });
+      graph.Dropout("dropout", y);
+      return graph.Add(y, x);
+    });
+  }
+  graph.LayerNorm("layernorm", x);
+  graph.Module("pooler", "ViTPooler", x, [&] {
+    const Tensor first = graph.Activation({pass.batch, sizes.hidden});
+    return graph.Act("activation", pooler_act, graph.Linear("dense", first, pooled));
+  });
+  return x;
+}
+
+}  // namespace beryl::models

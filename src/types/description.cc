@@ -1,0 +1,62 @@
+#include "types/description.h"
+
+#include <algorithm>
+
+namespace beryl {
+namespace {
+
+constexpr std::array<std::string_view, 5> kDtypes = {"float32", "float16", "bfloat16", "int8",
+                                                     "int4"};
+constexpr std::array<std::string_view, 3> kAttentions = {"eager", "sdpa", "flash"};
+
+template <typename Enum, size_t kSize>
+std::optional<Enum> Parse(const std::array<std::string_view, kSize>& names, std::string_view name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<Enum>(found - names.begin());
+}
+
+}  // namespace
+
+std::string_view DtypeName(Dtype dtype) { return kDtypes[static_cast<size_t>(dtype)]; }
+std::optional<Dtype> ParseDtype(std::string_view name) { return Parse<Dtype>(kDtypes, name); }
+
+std::string_view AttentionName(AttentionKind attention) {
+  return kAttentions[static_cast<size_t>(attention)];
+}
+std::optional<AttentionKind> ParseAttention(std::string_view name) {
+  return Parse<AttentionKind>(kAttentions, name);
+}
+
+std::string_view RunPhaseName(RunPhase phase) {
+  static constexpr std::array<std::string_view, 4> kNames = {"forward", "prefill", "decode", "all"};
+  return kNames[static_cast<size_t>(phase)];
+}
+
+std::string_view MathKindName(MathKind kind) {
+  static constexpr std::array<std::string_view, kMathKindCount> kNames = {
+      "matmul", "batched-matmul", "convolution", "attention", "elementwise", "copy",
+      "gather", "softmax",        "norm",        "reduce",    "send"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+Work& Work::operator+=(const Work& other) {
+  flops += other.flops;
+  matmul_flops += other.matmul_flops;
+  bytes_read += other.bytes_read;
+  bytes_written += other.bytes_written;
+  bytes_sent += other.bytes_sent;
+  return *this;
+}
+
+Work operator*(const Work& work, double times) {
+  return {work.flops * times, work.matmul_flops * times, work.bytes_read * times,
+          work.bytes_written * times, work.bytes_sent * times};
+}
+
+std::string_view DescribedLevelName(Level level) {
+  static constexpr std::array<std::string_view, 4> kNames = {"model", "module", "ml", "math"};
+  return kNames[static_cast<size_t>(level)];
+}
+
+}  // namespace beryl
