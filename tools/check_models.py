@@ -224,7 +224,7 @@ class Library:
         flops = self.counted(model.eval(), self.inputs(config, size))
         return [[scope, type(module).__name__, sum(p.numel() for p in module.parameters()),
                  flops(scope)]
-                for scope, module in model.named_modules(remove_duplicate=False)
+                for scope, module in model.named_modules()
                 if type(module).__name__ not in CONTAINERS]
 
 

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/result.h"
 #include "types/dataset.h"
+#include "types/described_prediction.h"
 #include "types/energy_column.h"
 #include "types/energy_model.h"
 #include "types/energy_use.h"
@@ -68,6 +69,10 @@ Result<EnergyModel> Train(const Dataset& data, const TrainOptions& options);
 // predicted; `findings` says why.
 std::vector<EnergyColumn> Predict(const EnergyModel& model, const Dataset& data,
                                   std::vector<DataFinding>& findings);
+
+// The same for a model that was never run: energy and, where the profile knows it, time of every
+// node of its description. Fails where the profile cannot tell from a description.
+Result<DescribedPrediction> PredictDescription(const EnergyModel& model, Description description);
 
 // Leaves out one model at a time; with `test`, trains on `data` and tests on the models of that.
 Result<Evaluation> Evaluate(const Dataset& data, const Dataset* test, const TrainOptions& options,

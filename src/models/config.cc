@@ -89,17 +89,35 @@ void Config::Require(bool holds, std::string_view key, const std::string& why) {
   if (!holds) Fail(key, why);
 }
 
+std::optional<int64_t> Config::WholeNumber(std::string_view key, std::string_view text) {
+  const auto number = ParseNumber(text);
+  if (!number || *number < 1 || *number > kLargest || *number != std::floor(*number)) {
+    Fail(key, "has to be a whole number from 1 to 16,777,216");
+    return std::nullopt;
+  }
+  return static_cast<int64_t>(*number);
+}
+
 std::optional<int64_t> Config::MaybeInt(Keys keys, std::optional<int64_t> otherwise) {
   std::string key;
   const std::string* text = Find(keys, key);
   if (text == nullptr) return otherwise;
   if (*text == "null") return std::nullopt;
-  const auto number = ParseNumber(*text);
-  if (!number || *number < 1 || *number > kLargest || *number != std::floor(*number)) {
-    Fail(key, "has to be a whole number from 1 to 16,777,216");
-    return otherwise;
+  const auto number = WholeNumber(key, *text);
+  return number ? number : otherwise;
+}
+
+std::pair<int64_t, int64_t> Config::Pair(Keys keys, int64_t otherwise) {
+  std::string key;
+  const std::string* text = Find(keys, key);
+  if (text == nullptr || *text == "null") return {otherwise, otherwise};
+  std::vector<int64_t> numbers;
+  for (const std::string_view item : Split(*text, '\n')) {
+    if (!item.empty()) numbers.push_back(WholeNumber(key, item).value_or(otherwise));
   }
-  return static_cast<int64_t>(*number);
+  Require(numbers.size() == 1 || numbers.size() == 2, key, "has to be one whole number or two");
+  if (numbers.empty()) return {otherwise, otherwise};
+  return {numbers.front(), numbers.back()};
 }
 
 int64_t Config::Int(Keys keys, int64_t otherwise) {

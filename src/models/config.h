@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -32,6 +33,8 @@ class Config {
   int64_t Int(Keys keys, int64_t otherwise);
   // Null is nothing; a missing key is `otherwise`.
   std::optional<int64_t> MaybeInt(Keys keys, std::optional<int64_t> otherwise);
+  // One whole number for both, or a list of two.
+  std::pair<int64_t, int64_t> Pair(Keys keys, int64_t otherwise);
   double Number(Keys keys, double otherwise);
   bool Bool(Keys keys, bool otherwise);
   std::string Text(Keys keys, const std::string& otherwise);
@@ -49,6 +52,7 @@ class Config {
  private:
   // The one of `keys` that is there, as its text; refuses two that differ.
   const std::string* Find(Keys keys, std::string& key);
+  std::optional<int64_t> WholeNumber(std::string_view key, std::string_view text);
   void Fail(std::string_view key, const std::string& why);
 
   std::string name_;

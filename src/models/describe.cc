@@ -250,10 +250,10 @@ Result<ModelInput> FillInput(const Family& family, Config& config, const ModelIn
                              std::vector<std::string>& assumptions) {
   ModelInput input = given;
   if (family.input == InputKind::kImage) {
-    const int64_t image = config.Int({"image_size"}, 224);
-    const int64_t patch = config.Int({"patch_size"}, 16);
-    input.image_size = image;
-    input.seq = (image / patch) * (image / patch) + 1;
+    const auto [height, width] = config.Pair({"image_size"}, 224);
+    const auto [patch_height, patch_width] = config.Pair({"patch_size"}, 16);
+    input.image_size = height;
+    input.seq = (height / patch_height) * (width / patch_width) + 1;
     return input;
   }
   if (input.prompt > 0) return input;

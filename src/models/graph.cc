@@ -229,12 +229,14 @@ Tensor Graph::RmsNorm(std::string name, std::string_view type, const Tensor& x, 
   });
 }
 
-Tensor Graph::Conv2d(std::string name, const Tensor& image, int64_t out_channels, int64_t patch) {
+Tensor Graph::Conv2d(std::string name, const Tensor& image, int64_t out_channels,
+                     int64_t patch_height, int64_t patch_width) {
   const int64_t channels = image.shape.dims[1];
-  const int64_t height = image.shape.dims[2] / patch;
-  const int64_t width = image.shape.dims[3] / patch;
+  const int64_t height = image.shape.dims[2] / patch_height;
+  const int64_t width = image.shape.dims[3] / patch_width;
   const Tensor y = Activation({image.shape.dims[0], out_channels, height, width});
-  const double kernel = static_cast<double>(channels * patch) * static_cast<double>(patch);
+  const double kernel =
+      static_cast<double>(channels * patch_height) * static_cast<double>(patch_width);
   const auto parameters = static_cast<uint64_t>(kernel) * static_cast<uint64_t>(out_channels) +
                           static_cast<uint64_t>(out_channels);
   return Primitive(std::move(name), "Conv2d", image, parameters, [&] {

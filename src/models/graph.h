@@ -88,7 +88,8 @@ class Graph {
   Tensor LayerNorm(std::string name, const Tensor& x);
   // `shifted`: the weight has 1 added to it on each run, as Gemma's.
   Tensor RmsNorm(std::string name, std::string_view type, const Tensor& x, bool shifted = false);
-  Tensor Conv2d(std::string name, const Tensor& image, int64_t out_channels, int64_t patch);
+  Tensor Conv2d(std::string name, const Tensor& image, int64_t out_channels, int64_t patch_height,
+                int64_t patch_width);
   // By its name in the configuration ("gelu_new"), as a module, and as a mere function.
   Tensor Act(std::string name, std::string_view activation, const Tensor& x);
   Tensor Act(std::string_view activation, const Tensor& x);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "models/attention.h"
@@ -12,8 +14,8 @@ Tensor BuildVit(Graph& graph, Config& config) {
   sizes.layers = ReadLayers(config, {"num_hidden_layers"}, 12);
   sizes.heads = config.Int({"num_attention_heads"}, 12);
   sizes.intermediate = config.Int({"intermediate_size"}, 3072);
-  const int64_t image = config.Int({"image_size"}, 224);
-  const int64_t patch = config.Int({"patch_size"}, 16);
+  const auto [height, width] = config.Pair({"image_size"}, 224);
+  const auto [patch_height, patch_width] = config.Pair({"patch_size"}, 16);
   const int64_t channels = config.Int({"num_channels"}, 3);
   const bool qkv_bias = config.Bool({"qkv_bias"}, true);
   const int64_t pooled = config.Int({"pooler_output_size"}, sizes.hidden);
@@ -21,20 +23,22 @@ Tensor BuildVit(Graph& graph, Config& config) {
   const std::string activation = ReadActivation(config, {"hidden_act"}, "gelu");
   RequireHeads(config, "num_attention_heads", sizes);
   RequireGpus(config, "num_attention_heads", pass, sizes.heads);
-  config.Require(image >= patch && image <= 1 << 16, "image_size",
-                 fmt::format("has to be from one patch of {} pixels to 65536", patch));
+  config.Require(height >= patch_height && width >= patch_width && std::max(height, width) <= 65536,
+                 "image_size",
+                 fmt::format("has to be from one patch of {} x {} pixels to 65536", patch_height,
+                             patch_width));
   if (config.error()) return {};
-  const int64_t patches = (image / patch) * (image / patch);
+  const int64_t patches = (height / patch_height) * (width / patch_width);
   const AttentionOptions options = {
       .heads = sizes.heads, .kv_heads = sizes.heads, .head_dim = sizes.hidden / sizes.heads};
 
-  const Tensor pixels = graph.Activation({pass.batch, channels, image, image});
+  const Tensor pixels = graph.Activation({pass.batch, channels, height, width});
   Tensor x = graph.Activation({pass.batch, patches + 1, sizes.hidden});
   graph.Module("embeddings", "ViTEmbeddings", pixels, [&] {
     // The class token, and a position for it and each patch.
     graph.AddParameters(static_cast<uint64_t>(patches + 2) * static_cast<uint64_t>(sizes.hidden));
     graph.Module("patch_embeddings", "ViTPatchEmbeddings", pixels, [&] {
-      graph.Conv2d("projection", pixels, sizes.hidden, patch);
+      graph.Conv2d("projection", pixels, sizes.hidden, patch_height, patch_width);
       return graph.Activation({pass.batch, patches, sizes.hidden});
     });
     graph.Copy("cat", x);

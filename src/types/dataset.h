@@ -6,10 +6,12 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "types/description.h"
 #include "types/model_tree.h"
 
 namespace beryl {
@@ -71,6 +73,9 @@ struct ModelRun {
   std::vector<std::string> ids;
   std::vector<std::string> extra;
   std::vector<uint64_t> lines;  // by node, in the file it came from; 0: none
+  // The model at this input size by its configuration alone; nothing: nobody knows that, or nobody
+  // asked.
+  std::shared_ptr<const Description> description;
 };
 
 // Something a reader has to know about the data: rows left out, parents missing.

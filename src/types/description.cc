@@ -54,6 +54,12 @@ Work operator*(const Work& work, double times) {
           work.bytes_written * times, work.bytes_sent * times};
 }
 
+double TokensOf(const ModelInput& input) {
+  if (input.image_size > 0) return 0;
+  const int64_t a_sequence = input.prompt > 0 ? input.prompt + input.generate : input.seq;
+  return static_cast<double>(input.batch) * static_cast<double>(a_sequence);
+}
+
 std::string_view DescribedLevelName(Level level) {
   static constexpr std::array<std::string_view, 4> kNames = {"model", "module", "ml", "math"};
   return kNames[static_cast<size_t>(level)];

@@ -100,6 +100,9 @@ struct ModelInput {
   int64_t gpus = 1;
 };
 
+// Tokens that go through the model, over the whole batch; 0: it takes none.
+double TokensOf(const ModelInput& input);
+
 struct Description {
   std::string model;   // as it was asked for
   std::string family;  // its model_type: "bert"

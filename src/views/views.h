@@ -9,6 +9,7 @@
 #include "types/account_report.h"
 #include "types/analysis.h"
 #include "types/comparison.h"
+#include "types/described_prediction.h"
 #include "types/energy_use.h"
 #include "types/evaluation.h"
 #include "types/precision.h"
@@ -58,6 +59,11 @@ std::string Write(const AccountReport& report, const Timeline& timeline, Format 
 
 // Prediction. The table of one run shows its tree; that of several a line for each.
 std::string Write(const PredictionReport& report, Format format, const ViewOptions& options);
+// Of a model that was never run, and of variants of one, a line each.
+std::string Write(const DescribedPrediction& prediction, Format format, const ViewOptions& options);
+std::string Write(const Sweep& sweep, Format format, const ViewOptions& options);
+// Without energy: what a model is made of and what running it takes.
+std::string Write(const Description& description, Format format, const ViewOptions& options);
 std::string Write(const Evaluation& evaluation, Format format, const ViewOptions& options);
 std::string Write(const Ablation& ablation, Format format, const ViewOptions& options);
 std::string Write(const Calibration& calibration, Format format, const ViewOptions& options);

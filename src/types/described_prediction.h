@@ -1,0 +1,42 @@
+// What a model that was never run is predicted to take: energy, and time where that is known, for
+// every node of its description.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "types/dataset.h"
+#include "types/description.h"
+#include "types/energy_column.h"
+#include "types/energy_use.h"
+
+namespace beryl {
+
+struct DescribedPrediction {
+  std::string tool;
+  Description description;
+  std::string profile;          // its name
+  std::string machine;          // what it stands for
+  bool calibrated = true;       // false: by a datasheet, never held against a meter
+  double nominal = 0.9;         // how often what is measured should lie between low and high
+  EnergyColumn energy;          // joules by node, with low and high
+  std::vector<double> seconds;  // by node; empty: not known
+  // By node: beyond what the profile was trained on, where its intervals are wide. Empty: never.
+  std::vector<bool> beyond;
+  std::vector<std::string> notes;  // what a reader has to know: a sentence each
+  // What queries cost: one sequence, image or request is one. Nothing: no electricity was given.
+  std::optional<QueryCosts> costs;
+};
+
+// A line of a sweep: what was set, and what came of it.
+struct SweepRow {
+  std::vector<std::string> values;  // by key of the sweep
+  DescribedPrediction prediction;
+};
+struct Sweep {
+  std::vector<std::string> keys;
+  std::vector<SweepRow> rows;
+};
+
+}  // namespace beryl
