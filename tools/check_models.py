@@ -141,6 +141,10 @@ SHAPES = {
         TEXT,
         {**TEXT, **ONE, "hidden_act": "relu", "type_vocab_size": 1, "num_attention_heads": 4},
     ],
+    "xlm-roberta": [
+        TEXT,
+        {**TEXT, **ONE, "hidden_act": "relu", "type_vocab_size": 1, "num_attention_heads": 4},
+    ],
     "t5": [
         {**T5, "num_decoder_layers": 2},
         {**T5, "num_layers": 1, "num_decoder_layers": 2, "feed_forward_proj": "gated-gelu"},

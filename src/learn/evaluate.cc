@@ -33,6 +33,9 @@ struct Outcome {
   std::vector<double> predicted;                // by node
   std::vector<std::array<ErrorBand, 3>> bands;  // by model
   std::vector<EnergyModel> fits;                // by model; for what they leave in doubt
+  // Of methods that can tell how sure each prediction is; else empty.
+  std::vector<Spread> spreads;                       // by node
+  std::vector<std::array<double, 3>> noise_factors;  // by model
 };
 
 std::vector<double> Percentiles(std::vector<double> values) {
@@ -68,7 +71,7 @@ class Scores {
       errors_[row.level].push_back(error);
       by_model_[row.level][row.model].Add(error);
       if (row.level == kPrimitiveLevel) by_type_[row.type].Add(error);
-      AddInterval(outcome, row, outcome.predicted[i]);
+      AddInterval(outcome, row, i);
     }
     Evaluation::Seed one;
     one.seed = seed;
@@ -111,11 +114,20 @@ class Scores {
   }
 
  private:
-  void AddInterval(const Outcome& outcome, const Measurement& row, double predicted) {
+  static Interval IntervalOfNode(const Outcome& outcome, const Measurement& row, size_t node) {
+    const double predicted = outcome.predicted[node];
+    if (!outcome.spreads.empty()) {
+      return IntervalOf(predicted, outcome.spreads[node],
+                        outcome.noise_factors[row.model][row.level]);
+    }
     const ErrorBand& band = outcome.bands[row.model][row.level];
-    if (band.nodes == 0) return;
-    const Interval interval =
-        IntervalOf(predicted, band, DoubtOf(outcome.fits[row.model], row.features));
+    return IntervalOf(predicted, band, DoubtOf(outcome.fits[row.model], row.features));
+  }
+
+  void AddInterval(const Outcome& outcome, const Measurement& row, size_t node) {
+    if (outcome.bands[row.model][row.level].nodes == 0) return;
+    const double predicted = outcome.predicted[node];
+    const Interval interval = IntervalOfNode(outcome, row, node);
     covered_[row.level].Add(interval.low <= row.measured && row.measured <= interval.high ? 1 : 0);
     width_[row.level].Add(100 * (interval.high - interval.low) / predicted);
   }
@@ -134,11 +146,14 @@ class Scores {
 Result<Outcome> LeaveOneOut(const Measurements& all, const std::vector<Feature>& known,
                             const TrainOptions& options) {
   Outcome outcome;
-  auto predicted = PredictHeldOut(all, known, options, &outcome.fits);
+  auto predicted = PredictHeldOut(all, known, options, &outcome.fits, &outcome.spreads);
   if (!predicted) return predicted.error();
   outcome.predicted = std::move(*predicted);
   for (uint32_t model = 0; model < all.models.size(); ++model) {
     outcome.bands.push_back(BandsOf(all, outcome.predicted, model, options.nominal));
+    if (outcome.spreads.empty()) continue;
+    outcome.noise_factors.push_back(
+        NoiseFactorsOf(all, outcome.predicted, outcome.spreads, model, options.nominal));
   }
   return outcome;
 }
@@ -148,9 +163,13 @@ Result<Outcome> TrainAndTest(const Dataset& data, const Measurements& test,
   auto model = Train(data, options);
   if (!model) return model.error();
   Outcome outcome;
-  outcome.predicted = PredictNodes(*model, test, ModelChoice(test.models.size(), true));
+  outcome.predicted =
+      PredictNodes(*model, test, ModelChoice(test.models.size(), true), &outcome.spreads);
   outcome.bands.assign(test.models.size(), model->bands);
   outcome.fits.assign(test.models.size(), *model);
+  if (model->described) {
+    outcome.noise_factors.assign(test.models.size(), model->described->noise_factors);
+  }
   return outcome;
 }
 

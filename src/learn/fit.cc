@@ -9,6 +9,7 @@
 
 #include "learn/child_weights.h"
 #include "learn/law.h"
+#include "learn/operation_costs.h"
 #include "learn/primitives.h"
 
 namespace beryl::learn {
@@ -125,6 +126,60 @@ std::vector<double> PredictTrees(const EnergyModel& model, const Measurements& a
   return joules;
 }
 
+// Rows whose nodes are described, with what was measured of them.
+std::vector<CostRow> DescribedRows(const Measurements& all, const ModelChoice& models,
+                                   bool seconds) {
+  std::vector<CostRow> rows;
+  for (const Measurement& row : all.rows) {
+    const double value = seconds ? At(row.features, Feature::kSeconds) : row.measured;
+    if (!models[row.model] || row.operations == kUndescribed || !(row.measured > 0) ||
+        !(value > 0)) {
+      continue;
+    }
+    rows.push_back({&all.operations[row.operations], value});
+  }
+  return rows;
+}
+
+Result<DescribedModel> FitDescribed(const Measurements& all, const ModelChoice& models,
+                                    bool seconds) {
+  constexpr size_t kFewest = 40;
+  const std::vector<CostRow> rows = DescribedRows(all, models, false);
+  if (rows.size() < kFewest) {
+    return InvalidError(fmt::format(
+        "method describe learns from models that are known by their description (`beryl models` "
+        "lists them) and needs {} measurements of such; there are {}",
+        kFewest, rows.size()));
+  }
+  DescribedModel described;
+  described.energy = FitCosts(rows, all.primitives);
+  if (seconds) {
+    const std::vector<CostRow> times = DescribedRows(all, models, true);
+    if (times.size() >= kFewest) described.seconds = FitCosts(times, all.primitives);
+  }
+  return described;
+}
+
+std::vector<double> PredictDescribed(const DescribedModel& described, const Measurements& all,
+                                     const ModelChoice& models, std::vector<Spread>* spreads) {
+  const CostModel costs(described.energy, all.primitives);
+  std::vector<double> by_row(all.rows.size(), kUnknown);
+  std::vector<Spread> spread_by_row(all.rows.size());
+  for (size_t i = 0; i < all.rows.size(); ++i) {
+    const Measurement& row = all.rows[i];
+    if (!models[row.model] || row.operations == kUndescribed) continue;
+    const CostEstimate estimate = costs.Alone(all.operations[row.operations]);
+    by_row[i] = estimate.value > 0 ? estimate.value : kUnknown;
+    spread_by_row[i] = {estimate.noise, estimate.doubt};
+  }
+  std::vector<double> joules;
+  for (const MeasuredNode& node : all.nodes) {
+    joules.push_back(by_row[node.row]);
+    if (spreads != nullptr) spreads->push_back(spread_by_row[node.row]);
+  }
+  return joules;
+}
+
 }  // namespace
 
 std::vector<Feature> FeaturesOfSet(FeatureSet set, const std::vector<Feature>& known) {
@@ -174,6 +229,12 @@ Result<EnergyModel> Fit(const Measurements& all, const ModelChoice& models,
   model.feature_set = options.features;
   model.nominal = options.nominal;
   if (auto ok = CheckMethod(options.method, options.features, known); !ok) return ok.error();
+  if (options.method == Method::kDescribe) {
+    auto described = FitDescribed(all, models, options.seconds);
+    if (!described) return described.error();
+    model.described = std::move(*described);
+    return model;
+  }
   if (options.method == Method::kBaseline) {
     model.features = {Feature::kGpuEnergy};
     model.pue = options.pue;
@@ -198,7 +259,10 @@ Result<EnergyModel> Fit(const Measurements& all, const ModelChoice& models,
 }
 
 std::vector<double> PredictNodes(const EnergyModel& model, const Measurements& all,
-                                 const ModelChoice& models) {
+                                 const ModelChoice& models, std::vector<Spread>* spreads) {
+  if (model.method == Method::kDescribe) {
+    return PredictDescribed(*model.described, all, models, spreads);
+  }
   if (model.method != Method::kLaw && model.method != Method::kBaseline) {
     return PredictTrees(model, all, models);
   }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "learn/intervals.h"
 #include "learn/learn.h"
 #include "learn/measurements.h"
 
@@ -24,9 +25,10 @@ Result<bool> CheckMethod(Method method, FeatureSet set, const std::vector<Featur
 Result<EnergyModel> Fit(const Measurements& all, const ModelChoice& models,
                         const std::vector<Feature>& known, const TrainOptions& options);
 
-// Joules by node of the chosen models; NaN: another model, or it cannot be predicted.
+// Joules by node of the chosen models; NaN: another model, or it cannot be predicted. `spreads`
+// takes how sure each is, where the method can tell; else it is left empty.
 std::vector<double> PredictNodes(const EnergyModel& model, const Measurements& all,
-                                 const ModelChoice& models);
+                                 const ModelChoice& models, std::vector<Spread>* spreads = nullptr);
 
 // "irene/device_1: gpt2 8x32 h.0.attn (line 12)"
 std::string PlaceOf(const Dataset& data, const ModelRun& run, NodeId node);

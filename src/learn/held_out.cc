@@ -10,11 +10,14 @@ namespace beryl::learn {
 Result<std::vector<double>> PredictHeldOut(const Measurements& all,
                                            const std::vector<Feature>& known,
                                            const TrainOptions& options,
-                                           std::vector<EnergyModel>* models) {
+                                           std::vector<EnergyModel>* models,
+                                           std::vector<Spread>* spreads) {
   const size_t count = all.models.size();
   std::vector<double> predicted(all.nodes.size(), kUnknown);
   std::vector<std::optional<Error>> errors(count);
   if (models != nullptr) models->resize(count);
+  const bool has_spreads = spreads != nullptr && options.method == Method::kDescribe;
+  if (has_spreads) spreads->resize(all.nodes.size());
   InParallel(count, options.threads, [&](size_t left_out) {
     ModelChoice others(count, true);
     others[left_out] = false;
@@ -25,10 +28,13 @@ Result<std::vector<double>> PredictHeldOut(const Measurements& all,
     }
     ModelChoice only(count, false);
     only[left_out] = true;
-    const std::vector<double> joules = PredictNodes(*fitted, all, only);
+    std::vector<Spread> sure;
+    const std::vector<double> joules = PredictNodes(*fitted, all, only, &sure);
     // Folds write to different nodes.
     for (size_t i = 0; i < joules.size(); ++i) {
-      if (all.rows[all.nodes[i].row].model == left_out) predicted[i] = joules[i];
+      if (all.rows[all.nodes[i].row].model != left_out) continue;
+      predicted[i] = joules[i];
+      if (has_spreads) (*spreads)[i] = sure[i];
     }
     if (models != nullptr) (*models)[left_out] = std::move(*fitted);
   });

@@ -9,11 +9,13 @@
 namespace beryl::learn {
 
 // Joules by node, each from a fit that has not seen the node's model. Fails with the first error of
-// a fit. `models` takes the fits, by model left out, where it is given.
+// a fit. `models` takes the fits, by model left out, and `spreads` how sure each prediction is,
+// where they are given.
 Result<std::vector<double>> PredictHeldOut(const Measurements& all,
                                            const std::vector<Feature>& known,
                                            const TrainOptions& options,
-                                           std::vector<EnergyModel>* models = nullptr);
+                                           std::vector<EnergyModel>* models = nullptr,
+                                           std::vector<Spread>* spreads = nullptr);
 
 // Absolute percentage error; NaN where either is not known.
 double PercentageError(double predicted, double measured);

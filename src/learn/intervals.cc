@@ -70,6 +70,35 @@ Interval IntervalOf(double predicted, const ErrorBand& band, double doubt) {
   return {std::max(0.0, predicted * band.low - widened), predicted * band.high + widened};
 }
 
+std::array<double, 3> NoiseFactorsOf(const Measurements& all, const std::vector<double>& predicted,
+                                     const std::vector<Spread>& spreads, uint32_t except,
+                                     double nominal) {
+  std::array<std::vector<double>, 3> needed;
+  for (size_t i = 0; i < all.nodes.size(); ++i) {
+    const Measurement& row = all.rows[all.nodes[i].row];
+    if (row.model == except || !(row.measured > 0) || !(predicted[i] > 0)) continue;
+    const double off = std::log(row.measured / predicted[i]);
+    const double doubt = kNormal90 * spreads[i].doubt;
+    needed[row.level].push_back(std::sqrt(std::max(0.0, off * off - doubt * doubt)) /
+                                spreads[i].noise);
+  }
+  std::array<double, 3> factors = {};
+  for (size_t level = 0; level < factors.size(); ++level) {
+    if (needed[level].empty()) continue;
+    std::sort(needed[level].begin(), needed[level].end());
+    const double factor = Upper(needed[level], nominal);
+    // An interval never closes: even where all were within their doubt, there is noise.
+    factors[level] = std::isfinite(factor) ? std::max(factor, 0.1) : 0;
+  }
+  return factors;
+}
+
+Interval IntervalOf(double predicted, const Spread& spread, double noise_factor) {
+  if (!(noise_factor > 0) || !(predicted > 0)) return {};
+  const double width = std::exp(std::hypot(noise_factor * spread.noise, kNormal90 * spread.doubt));
+  return {predicted / width, predicted * width};
+}
+
 double DoubtOf(const EnergyModel& model, const FeatureRow& features) {
   return model.method == Method::kLaw ? Doubt(model.law, features) : 0;
 }

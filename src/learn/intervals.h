@@ -25,6 +25,18 @@ struct Interval {
 };
 // Around a prediction. What the law itself leaves open widens it: a standard deviation in joules.
 Interval IntervalOf(double predicted, const ErrorBand& band, double doubt);
+// How sure a prediction is: standard deviations of its logarithm. Noise is what calibration
+// scales; doubt, about what lies outside of what was measured, stays as it is.
+struct Spread {
+  double noise = 0;
+  double doubt = 0;
+};
+// By level: what noise has to be multiplied by so that the intervals of a share `nominal` of the
+// nodes hold, of models that are not `except`. 0: there are none.
+std::array<double, 3> NoiseFactorsOf(const Measurements& all, const std::vector<double>& predicted,
+                                     const std::vector<Spread>& spreads, uint32_t except,
+                                     double nominal);
+Interval IntervalOf(double predicted, const Spread& spread, double noise_factor);
 // That doubt; 0 for methods that have none.
 double DoubtOf(const EnergyModel& model, const FeatureRow& features);
 

@@ -59,8 +59,9 @@ struct TrainOptions {
   int epochs = 8;
   double pue = 1.58;  // of the baseline: power usage effectiveness, as Strubell et al. took it
   double nominal = 0.9;
-  int threads = 0;    // 0: as many as there are cores
-  bool bands = true;  // calibrate intervals by leaving out one model at a time
+  int threads = 0;       // 0: as many as there are cores
+  bool bands = true;     // calibrate intervals by leaving out one model at a time
+  bool seconds = false;  // method describe: learn the time of nodes too
 };
 // Fails where the data has not what the method needs.
 Result<EnergyModel> Train(const Dataset& data, const TrainOptions& options);

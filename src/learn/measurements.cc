@@ -5,6 +5,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "learn/join_description.h"
+
 namespace beryl::learn {
 namespace {
 
@@ -29,6 +31,7 @@ uint64_t HashOf(const Measurement& row) {
   };
   for (const double value : row.features) mix(value);
   mix(row.measured);
+  mix(row.operations);
   return hash;
 }
 
@@ -38,7 +41,7 @@ bool Same(const Measurement& a, const Measurement& b) {
     return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y);
   };
   return a.model == b.model && a.type == b.type && a.level == b.level &&
-         same(a.measured, b.measured) &&
+         a.operations == b.operations && same(a.measured, b.measured) &&
          std::equal(a.features.begin(), a.features.end(), b.features.begin(), same);
 }
 
@@ -46,6 +49,7 @@ class Gatherer {
  public:
   Measurements Run(const Dataset& data) {
     for (const ModelRun& run : data.runs) Add(run);
+    all_.primitives = counter_.primitives();
     return std::move(all_);
   }
 
@@ -56,6 +60,7 @@ class Gatherer {
     tree.model = ModelIndex(run.model);
     tree.complete = tree.trainable = run.complete;
     const auto& nodes = run.tree.nodes;
+    const std::vector<uint32_t> operations = OperationsOf(run);
     for (NodeId id = 0; id < nodes.size(); ++id) {
       const TreeNode& node = nodes[id];
       Measurement row;
@@ -64,11 +69,39 @@ class Gatherer {
       row.model = tree.model;
       row.type = TypeIndex(node.type);
       row.level = LevelIndex(node.level);
+      if (!operations.empty()) row.operations = operations[id];
       tree.trainable = tree.trainable && row.measured > 0;
       all_.nodes.push_back({RowOf(row), tree.begin + node.parent, node.end == id + 1});
     }
     tree.end = static_cast<uint32_t>(all_.nodes.size());
     all_.trees.push_back(tree);
+  }
+
+  // By node of a described run. Like layers are made of the same.
+  std::vector<uint32_t> OperationsOf(const ModelRun& run) {
+    std::vector<uint32_t> found;
+    if (run.description == nullptr) return found;
+    const std::vector<NodeOperations> counted = counter_.Count(*run.description);
+    std::unordered_map<NodeId, uint32_t> known;  // by node of the description
+    const size_t first = all_.operations.size();
+    for (const NodeId node : JoinDescription(run)) {
+      if (node == kNoNode) {
+        found.push_back(kUndescribed);
+        continue;
+      }
+      const auto [at, is_new] = known.try_emplace(node, 0);
+      if (is_new) at->second = Intern(counted[node], first);
+      found.push_back(at->second);
+    }
+    return found;
+  }
+
+  uint32_t Intern(const NodeOperations& operations, size_t first) {
+    const auto begin = all_.operations.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto at = std::find(begin, all_.operations.end(), operations);
+    const auto index = static_cast<uint32_t>(at - all_.operations.begin());
+    if (at == all_.operations.end()) all_.operations.push_back(operations);
+    return index;
   }
 
   uint32_t ModelIndex(const std::string& name) {
@@ -107,6 +140,7 @@ class Gatherer {
   }
 
   Measurements all_;
+  OperationCounter counter_;
   std::unordered_map<std::string, uint32_t> model_;
   std::unordered_map<std::string, uint32_t> type_;     // by lower case
   std::unordered_map<std::string, uint32_t> written_;  // as written

@@ -7,9 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "learn/operations.h"
 #include "types/dataset.h"
 
 namespace beryl::learn {
+
+inline constexpr uint32_t kUndescribed = ~uint32_t{0};
 
 struct Measurement {
   FeatureRow features;
@@ -18,6 +21,9 @@ struct Measurement {
   uint32_t type = 0;           // index into Measurements::types
   uint8_t level = 0;           // index into kDataLevels
   uint32_t count = 0;          // nodes that share it
+  // Index into Measurements::operations; kUndescribed: its model has no description, or that has
+  // no such node.
+  uint32_t operations = kUndescribed;
 };
 
 struct MeasuredNode {
@@ -41,6 +47,9 @@ struct Measurements {
   std::vector<Measurement> rows;
   std::vector<MeasuredNode> nodes;
   std::vector<MeasuredTree> trees;  // one a run, in the order of Dataset::runs
+  // What the nodes of described runs are made of; empty where none is.
+  std::vector<NodeOperations> operations;
+  std::vector<Primitive> primitives;
 };
 
 Measurements Gather(const Dataset& data);

@@ -72,7 +72,9 @@ std::vector<double> SelfOf(const ModelTree& tree, const std::vector<double>& tot
 std::vector<EnergyColumn> Predict(const EnergyModel& model, const Dataset& data,
                                   std::vector<DataFinding>& findings) {
   const Measurements all = Gather(data);
-  const std::vector<double> joules = PredictNodes(model, all, ModelChoice(all.models.size(), true));
+  std::vector<Spread> spreads;
+  const std::vector<double> joules =
+      PredictNodes(model, all, ModelChoice(all.models.size(), true), &spreads);
   Unpredicted unpredicted(model, data);
   DataFinding below{
       "nodes are predicted to take less than no energy: the method does not hold there", 0, ""};
@@ -88,7 +90,10 @@ std::vector<EnergyColumn> Predict(const EnergyModel& model, const Dataset& data,
     for (NodeId node = 0; node < column.total.size(); ++node) {
       const Measurement& row = all.rows[all.nodes[tree.begin + node].row];
       const Interval interval =
-          IntervalOf(column.total[node], model.bands[row.level], DoubtOf(model, row.features));
+          spreads.empty()
+              ? IntervalOf(column.total[node], model.bands[row.level], DoubtOf(model, row.features))
+              : IntervalOf(column.total[node], spreads[tree.begin + node],
+                           model.described->noise_factors[row.level]);
       column.low.push_back(interval.low);
       column.high.push_back(interval.high);
       if (column.total[node] < 0 && below.count++ == 0) below.first = PlaceOf(data, run, node);

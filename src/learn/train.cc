@@ -44,8 +44,15 @@ Result<EnergyModel> Train(const Dataset& data, const TrainOptions& options) {
     if (row.measured > 0) model->trained_on.nodes += row.count;
   }
   if (options.bands && all.models.size() > 1) {
-    const auto predicted = PredictHeldOut(all, known, options);
+    std::vector<Spread> spreads;
+    TrainOptions energy_only = options;
+    energy_only.seconds = false;
+    const auto predicted = PredictHeldOut(all, known, energy_only, nullptr, &spreads);
     if (!predicted) return predicted.error();
+    if (model->described) {
+      model->described->noise_factors =
+          NoiseFactorsOf(all, *predicted, spreads, kNoModel, options.nominal);
+    }
     model->bands = BandsOf(all, *predicted, kNoModel, options.nominal);
     for (size_t level = 0; level < kDataLevels.size(); ++level) {
       const double mape = MapeOverModels(all, *predicted, level);

@@ -153,6 +153,11 @@ Tensor Attend(Graph& graph, const Tensor& q_in, const Tensor& k_in, const Tensor
     q = Rotated(graph, q, options.rotary_dim);
     k = Rotated(graph, k, options.rotary_dim);
   }
+  // Heads taken apart and put together again, keys turned, masks cut to size.
+  graph.Views(options.mask == Mask::kPadding || options.mask == Mask::kNone ? 9
+              : options.mask == Mask::kFill                                 ? 11
+                                                                            : 13,
+              q);
   const int64_t keys = KeysSeen(graph.pass(), k.shape.dims[2], options);
   if (options.memory) {
     k = WithTokens(k, keys);

@@ -15,6 +15,8 @@ Tensor Embeddings(Graph& graph, const BertParts& parts) {
       for (const char* name : {"ne", "to", "cumsum", "to", "mul", "to", "add"}) {
         graph.Elementwise(name, {ids}, ids);
       }
+    } else {
+      graph.Views(2, ids);
     }
     const Tensor words =
         graph.Embedding("word_embeddings", ids, parts.sizes.vocab, parts.sizes.hidden);
@@ -88,8 +90,11 @@ BertParts ReadBert(Config& config, std::string prefix) {
 Tensor BuildBertParts(Graph& graph, const BertParts& parts) {
   const Pass& pass = graph.pass();
   const Tensor mask = graph.Activation({pass.batch, 1, 1, pass.tokens});
+  graph.Elementwise("ones", {}, mask, 0);
+  graph.Elementwise("zeros", {}, graph.Ids({pass.batch, pass.tokens}), 0);
   graph.Elementwise("rsub", {mask}, mask);
   graph.Elementwise("mul", {mask}, mask);
+  graph.Views(4, mask);
   Tensor x = Embeddings(graph, parts);
   x = graph.Module("encoder", parts.prefix + "Encoder", x, [&] {
     for (int64_t i = 0; i < parts.sizes.layers; ++i) x = Layer(graph, parts, i, x);
@@ -97,6 +102,7 @@ Tensor BuildBertParts(Graph& graph, const BertParts& parts) {
   });
   graph.Module("pooler", parts.prefix + "Pooler", x, [&] {
     const Tensor first = graph.Activation({pass.batch, parts.sizes.hidden});
+    graph.Views(2, first);
     return graph.Tanh("activation", graph.Linear("dense", first, parts.sizes.hidden));
   });
   return x;

@@ -55,7 +55,10 @@ Tensor BuildDistilBert(Graph& graph, Config& config) {
   if (config.error()) return {};
 
   const Tensor ids = graph.Ids({pass.batch, pass.tokens});
+  graph.Elementwise("ones", {}, graph.Activation({pass.batch, pass.tokens}), 0);
   Tensor x = graph.Module("embeddings", "Embeddings", ids, [&] {
+    graph.Elementwise("arange", {}, graph.Ids({pass.tokens}), 0);
+    graph.Views(2, ids);
     const Tensor words = graph.Embedding("word_embeddings", ids, sizes.vocab, sizes.hidden);
     const Tensor places =
         graph.Embedding("position_embeddings", ids, sizes.positions, sizes.hidden);

@@ -11,6 +11,7 @@ const std::vector<Family>& Families() {
   static const std::vector<Family> kAll = {
       {"bert", "BertModel", kTokens, false, BuildBert},
       {"roberta", "RobertaModel", kTokens, false, BuildRoberta},
+      {"xlm-roberta", "XLMRobertaModel", kTokens, false, BuildXlmRoberta},
       {"distilbert", "DistilBertModel", kTokens, false, BuildDistilBert},
       {"albert", "AlbertModel", kTokens, false, BuildAlbert},
       {"openai-gpt", "OpenAIGPTModel", kTokens, false, BuildOpenAiGpt},

@@ -25,6 +25,7 @@ const Family* FindFamily(std::string_view model_type);
 
 Tensor BuildBert(Graph& graph, Config& config);
 Tensor BuildRoberta(Graph& graph, Config& config);
+Tensor BuildXlmRoberta(Graph& graph, Config& config);
 Tensor BuildDistilBert(Graph& graph, Config& config);
 Tensor BuildAlbert(Graph& graph, Config& config);
 Tensor BuildOpenAiGpt(Graph& graph, Config& config);

@@ -108,6 +108,10 @@ Tensor Graph::Math(std::string_view name, MathKind kind, std::initializer_list<T
   return Close(output);
 }
 
+void Graph::Views(int count, const Tensor& x) {
+  Repeat(count, [&] { Math("view", MathKind::kView, {x}, x, {}, x.split); });
+}
+
 Tensor Graph::Elementwise(std::string_view name, std::initializer_list<Tensor> inputs,
                           const Tensor& output, double flops_an_element) {
   Work work;

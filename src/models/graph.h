@@ -113,6 +113,8 @@ class Graph {
   void Unused(std::string name, std::string_view type, uint64_t parameters, bool tied = false);
 
   // --- Math operations.
+  // Looking at tensors in another way, so many times: nothing but the host's time.
+  void Views(int count, const Tensor& x);
   // As large as `output`, reading `inputs` once each.
   Tensor Elementwise(std::string_view name, std::initializer_list<Tensor> inputs,
                      const Tensor& output, double flops_an_element = 1);

@@ -1,17 +1,29 @@
 #include "models/bert.h"
 
 namespace beryl::models {
+namespace {
 
 // BERT, but that positions are counted from behind the padding token's number.
-Tensor BuildRoberta(Graph& graph, Config& config) {
-  BertParts parts = ReadBert(config, "Roberta");
-  parts.sizes.vocab = config.Int({"vocab_size"}, 50265);
+Tensor Build(Graph& graph, Config& config, const char* prefix, int64_t vocab) {
+  BertParts parts = ReadBert(config, prefix);
+  parts.sizes.vocab = config.Int({"vocab_size"}, vocab);
   parts.position_a_token = true;
-  const auto padding = static_cast<int64_t>(config.Number({"pad_token_id"}, 1));
+  const double padding = config.Number({"pad_token_id"}, 1);
+  config.Require(padding >= 0 && padding < static_cast<double>(parts.sizes.vocab), "pad_token_id",
+                 "is no token of the vocabulary");
+  if (config.error()) return {};
   RequirePositions(config, "max_position_embeddings", graph.pass(),
-                   parts.sizes.positions - padding - 1);
+                   parts.sizes.positions - static_cast<int64_t>(padding) - 1);
   RequireGpus(config, "num_attention_heads", graph.pass(), parts.sizes.heads);
   return config.error() ? Tensor{} : BuildBertParts(graph, parts);
+}
+
+}  // namespace
+
+Tensor BuildRoberta(Graph& graph, Config& config) { return Build(graph, config, "Roberta", 50265); }
+
+Tensor BuildXlmRoberta(Graph& graph, Config& config) {
+  return Build(graph, config, "XLMRoberta", 30522);
 }
 
 }  // namespace beryl::models

@@ -36,7 +36,7 @@ std::string_view RunPhaseName(RunPhase phase) {
 std::string_view MathKindName(MathKind kind) {
   static constexpr std::array<std::string_view, kMathKindCount> kNames = {
       "matmul", "batched-matmul", "convolution", "attention", "elementwise", "copy",
-      "gather", "softmax",        "norm",        "reduce",    "send"};
+      "gather", "softmax",        "norm",        "reduce",    "send",        "view"};
   return kNames[static_cast<size_t>(kind)];
 }
 

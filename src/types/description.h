@@ -51,8 +51,9 @@ enum class MathKind : uint8_t {
   kNorm,
   kReduce,
   kSend,  // between GPUs
+  kView,  // no kernel: the host looks at a tensor in another way; `runs` says how often
 };
-inline constexpr size_t kMathKindCount = 11;
+inline constexpr size_t kMathKindCount = 12;
 std::string_view MathKindName(MathKind kind);
 
 // What running something takes. Numbers of operations and bytes; products of sizes, so exact as

@@ -11,10 +11,19 @@
 #include <vector>
 
 #include "types/dataset.h"
+#include "types/described_model.h"
 
 namespace beryl {
 
-enum class Method : uint8_t { kLaw, kEnd2End, kStepwise, kSum, kUnstructured, kBaseline };
+enum class Method : uint8_t {
+  kLaw,
+  kEnd2End,
+  kStepwise,
+  kSum,
+  kUnstructured,
+  kBaseline,
+  kDescribe,
+};
 std::string_view MethodName(Method method);
 std::optional<Method> ParseMethod(std::string_view name);
 // Whether training starts from random numbers, so that seeds matter.
@@ -85,6 +94,9 @@ struct EnergyModel {
       primitives;            // by type in lower case; but for law, baseline
   ChildWeighting weighting;  // of kEnd2End, kStepwise, kUnstructured
   double pue = 1;            // of kBaseline
+  // What tells energy from a description: of kDescribe, and beside the law where the data's models
+  // are known.
+  std::optional<DescribedModel> described;
   double nominal = 0.9;
   std::array<ErrorBand, 3> bands;  // by position in kDataLevels
   struct TrainedOn {

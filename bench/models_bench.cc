@@ -1,0 +1,46 @@
+// How long a model's description takes, against copying as many nodes: the least that a tree of its
+// size can take.
+#include <cstdio>
+
+#include <benchmark/benchmark.h>
+
+#include "models/models.h"
+
+namespace beryl {
+namespace {
+
+Description Described(const char* name, const models::DescribeOptions& options) {
+  return *models::Describe(*models::FindConfig(name), options);
+}
+
+void DescribeModel(benchmark::State& state, const char* name,
+                   const models::DescribeOptions& options) {
+  const auto config = models::FindConfig(name);
+  size_t nodes = 0;
+  for (auto _ : state) {
+    const auto description = models::Describe(*config, options);
+    nodes = description->nodes.size();
+    benchmark::DoNotOptimize(description);
+  }
+  state.counters["nodes"] = static_cast<double>(nodes);
+}
+
+void CopyModel(benchmark::State& state, const char* name, const models::DescribeOptions& options) {
+  const Description description = Described(name, options);
+  for (auto _ : state) {
+    const Description copy = description;
+    benchmark::DoNotOptimize(copy);
+  }
+}
+
+const models::DescribeOptions kBert = {.input = {.batch = 8, .seq = 128}};
+const models::DescribeOptions kLlama = {.input = {.prompt = 512, .generate = 128},
+                                        .dtype = Dtype::kBfloat16};
+
+BENCHMARK_CAPTURE(DescribeModel, bert_base, "bert-base-uncased", kBert);
+BENCHMARK_CAPTURE(CopyModel, bert_base, "bert-base-uncased", kBert);
+BENCHMARK_CAPTURE(DescribeModel, llama_70b_generation, "meta-llama/Meta-Llama-3-70B", kLlama);
+BENCHMARK_CAPTURE(CopyModel, llama_70b_generation, "meta-llama/Meta-Llama-3-70B", kLlama);
+
+}  // namespace
+}  // namespace beryl

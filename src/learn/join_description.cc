@@ -1,0 +1,59 @@
+#include "learn/join_description.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+
+namespace beryl::learn {
+namespace {
+
+std::string LowerCase(std::string_view text) {
+  std::string lower(text);
+  for (char& letter : lower) {
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
+  return lower;
+}
+
+}  // namespace
+
+std::vector<NodeId> JoinDescription(const ModelRun& run) {
+  const Description& description = *run.description;
+  const auto& described = description.tree.nodes;
+  std::unordered_map<std::string, NodeId> modules;                 // by scope
+  std::unordered_map<std::string, std::vector<NodeId>> functions;  // by scope and type
+  for (NodeId node = 0; node < described.size(); ++node) {
+    if (described[node].level == Level::kKernel) continue;
+    const std::string& scope = description.nodes[node].scope;
+    if (node == 0 || scope != description.nodes[described[node].parent].scope) {
+      modules.emplace(scope, node);
+    } else {
+      functions[scope + ":" + LowerCase(described[node].type)].push_back(node);
+    }
+  }
+  std::vector<NodeId> joined;
+  std::unordered_map<std::string, size_t> seen;  // of each function so far
+  for (NodeId node = 0; node < run.tree.nodes.size(); ++node) {
+    const TreeNode& of = run.tree.nodes[node];
+    if (node == 0) {
+      joined.push_back(0);
+      continue;
+    }
+    const auto module = modules.find(ScopeOf(run.tree, node));
+    if (module != modules.end()) {
+      joined.push_back(module->second);
+      continue;
+    }
+    const std::string key = ScopeOf(run.tree, of.parent) + ":" + LowerCase(of.type);
+    const auto function = functions.find(key);
+    if (function == functions.end()) {
+      joined.push_back(kNoNode);
+      continue;
+    }
+    const size_t index = std::min(seen[key]++, function->second.size() - 1);
+    joined.push_back(function->second[index]);
+  }
+  return joined;
+}
+
+}  // namespace beryl::learn

@@ -1,0 +1,82 @@
+#include "learn/nonnegative.h"
+
+#include <Eigen/Cholesky>
+#include <Eigen/QR>
+#include <vector>
+
+namespace beryl::learn {
+namespace {
+
+// Least squares on the columns in `free` alone.
+Eigen::VectorXd SolveFree(const Eigen::MatrixXd& r, const Eigen::VectorXd& b,
+                          const std::vector<Eigen::Index>& free) {
+  Eigen::MatrixXd part(r.rows(), static_cast<Eigen::Index>(free.size()));
+  for (size_t i = 0; i < free.size(); ++i) {
+    part.col(static_cast<Eigen::Index>(i)) = r.col(free[i]);
+  }
+  return part.colPivHouseholderQr().solve(b);
+}
+
+}  // namespace
+
+Eigen::VectorXd SolveNonnegative(const Eigen::MatrixXd& a, const Eigen::VectorXd& b) {
+  const Eigen::Index count = a.cols();
+  // Columns to unit length, and rows to as few as there are columns: the same solution.
+  Eigen::VectorXd length = a.colwise().norm();
+  for (Eigen::Index i = 0; i < count; ++i) {
+    if (!(length[i] > 0)) length[i] = 1;
+  }
+  Eigen::MatrixXd both(a.rows(), count + 1);
+  both.leftCols(count) = a * length.cwiseInverse().asDiagonal();
+  both.col(count) = b;
+  if (both.rows() > count + 1) {
+    const Eigen::HouseholderQR<Eigen::MatrixXd> qr(both);
+    both = Eigen::MatrixXd(qr.matrixQR().topRows(count + 1).triangularView<Eigen::Upper>());
+  }
+  const Eigen::MatrixXd r = both.leftCols(count);
+  const Eigen::VectorXd target = both.col(count);
+
+  Eigen::VectorXd x = Eigen::VectorXd::Zero(count);
+  std::vector<bool> is_free(static_cast<size_t>(count), false);
+  const double tolerance = 1e-12 * (1 + target.norm());
+  for (int round = 0; round < 5 * count; ++round) {
+    const Eigen::VectorXd gradient = r.transpose() * (target - r * x);
+    Eigen::Index next = -1;
+    for (Eigen::Index i = 0; i < count; ++i) {
+      if (is_free[static_cast<size_t>(i)] || gradient[i] <= tolerance) continue;
+      if (next < 0 || gradient[i] > gradient[next]) next = i;
+    }
+    if (next < 0) break;
+    is_free[static_cast<size_t>(next)] = true;
+    for (;;) {
+      std::vector<Eigen::Index> free;
+      for (Eigen::Index i = 0; i < count; ++i) {
+        if (is_free[static_cast<size_t>(i)]) free.push_back(i);
+      }
+      if (free.empty()) break;
+      const Eigen::VectorXd wanted = SolveFree(r, target, free);
+      // As far towards it as nothing falls below zero; what gets there first stays at zero.
+      double step = 1;
+      for (size_t i = 0; i < free.size(); ++i) {
+        const double to = wanted[static_cast<Eigen::Index>(i)];
+        const double from = x[free[i]];
+        if (to <= 0) step = std::min(step, from / (from - to));
+      }
+      if (!(step >= 0)) step = 0;
+      bool all = true;
+      for (size_t i = 0; i < free.size(); ++i) {
+        double& at = x[free[i]];
+        at += step * (wanted[static_cast<Eigen::Index>(i)] - at);
+        if (at <= 1e-15 && wanted[static_cast<Eigen::Index>(i)] <= 0) {
+          at = 0;
+          is_free[static_cast<size_t>(free[i])] = false;
+          all = false;
+        }
+      }
+      if (all) break;
+    }
+  }
+  return x.cwiseQuotient(length);
+}
+
+}  // namespace beryl::learn
