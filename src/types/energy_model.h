@@ -11,10 +11,20 @@
 #include <vector>
 
 #include "types/dataset.h"
+#include "types/datasheet.h"
 
 namespace beryl {
 
-enum class Method : uint8_t { kLaw, kEnd2End, kStepwise, kSum, kUnstructured, kBaseline };
+// kDatasheet is not learned: it is what a machine's makers say of it.
+enum class Method : uint8_t {
+  kLaw,
+  kEnd2End,
+  kStepwise,
+  kSum,
+  kUnstructured,
+  kBaseline,
+  kDatasheet
+};
 std::string_view MethodName(Method method);
 std::optional<Method> ParseMethod(std::string_view name);
 // Whether training starts from random numbers, so that seeds matter.
@@ -82,9 +92,10 @@ struct EnergyModel {
   uint64_t seed = 0;
   EnergyLaw law;  // of kLaw
   std::map<std::string, PrimitiveRegressor>
-      primitives;            // by type in lower case; but for law, baseline
-  ChildWeighting weighting;  // of kEnd2End, kStepwise, kUnstructured
-  double pue = 1;            // of kBaseline
+      primitives;                      // by type in lower case; but for law, baseline
+  ChildWeighting weighting;            // of kEnd2End, kStepwise, kUnstructured
+  double pue = 1;                      // of kBaseline
+  std::optional<Datasheet> datasheet;  // of kDatasheet, and of no other
   double nominal = 0.9;
   std::array<ErrorBand, 3> bands;  // by position in kDataLevels
   struct TrainedOn {
