@@ -47,7 +47,7 @@ struct PredictArguments {
 };
 
 Result<PredictionReport> PredictAll(const PredictArguments& arguments) {
-  auto model = FindModel(arguments.profile);
+  auto model = FindDataModel(arguments.profile);
   if (!model) return model.error();
   auto data = ReadData(arguments.data, false);
   if (!data) return data.error();

@@ -126,12 +126,19 @@ Result<EnergyModel> FindModel(const std::string& profile) {
   return learn::ReadEnergyModel(*std::move(text), profile);
 }
 
+Result<EnergyModel> FindDataModel(const std::string& profile) {
+  auto model = FindModel(profile);
+  if (!model) return model;
+  if (auto ok = learn::CheckPredictsData(*model); !ok) return ok.error();
+  return model;
+}
+
 Result<AnalysedData> ReadAnalysed(const std::string& path, const std::string& model,
                                   const std::string& profile) {
   AnalysedData input;
   std::optional<EnergyModel> predictor;
   if (!profile.empty()) {
-    auto found = FindModel(profile);
+    auto found = FindDataModel(profile);
     if (!found) return found.error();
     predictor = *std::move(found);
   }

@@ -43,6 +43,8 @@ Result<bool> KeepRuns(Dataset& data, const std::string& model,
 // A profile that ships with the program, by name, or a file that `beryl train` wrote. A name that
 // is neither is an error that lists those there are.
 Result<EnergyModel> FindModel(const std::string& profile);
+// The same for what predicts data: a datasheet is refused.
+Result<EnergyModel> FindDataModel(const std::string& profile);
 
 // What the analyses work on: the data (one model of it, if `model` is not empty), and what the
 // profile (if not empty) predicts of it.

@@ -196,6 +196,11 @@ std::vector<Feature> FeaturesOfSet(FeatureSet set, const std::vector<Feature>& k
 }
 
 Result<bool> CheckMethod(Method method, FeatureSet set, const std::vector<Feature>& known) {
+  if (method == Method::kDatasheet) {
+    return MisuseError(
+        "a datasheet is written, not learned: there is nothing to train or to evaluate; choose "
+        "another method, such as --method law");
+  }
   if (method == Method::kLaw) {
     if (set == FeatureSet::kModel) {
       return MisuseError(
@@ -263,6 +268,7 @@ std::vector<double> PredictNodes(const EnergyModel& model, const Measurements& a
   if (model.method == Method::kDescribe) {
     return PredictDescribed(*model.described, all, models, spreads);
   }
+  if (model.method == Method::kDatasheet) return std::vector<double>(all.nodes.size(), kUnknown);
   if (model.method != Method::kLaw && model.method != Method::kBaseline) {
     return PredictTrees(model, all, models);
   }

@@ -48,7 +48,8 @@ std::string WriteTrees(const Dataset& data, const std::vector<EnergyColumn>& pre
 std::string WriteEnergyModel(const EnergyModel& model);
 Result<EnergyModel> ReadEnergyModel(std::string text, const std::string& name);
 
-// The profiles that ship with the program, and one of them by name.
+// The profiles that ship with the program, and one of them by name: those that were trained, then
+// those by datasheet, which tell from descriptions alone (PredictDescription).
 std::vector<std::string> ProfileNames();
 std::optional<EnergyModel> FindProfile(std::string_view name);
 
@@ -65,6 +66,9 @@ struct TrainOptions {
 };
 // Fails where the data has not what the method needs.
 Result<EnergyModel> Train(const Dataset& data, const TrainOptions& options);
+
+// What keeps a model from predicting data: that it is a datasheet. The error says what to do.
+Result<bool> CheckPredictsData(const EnergyModel& model);
 
 // A column for each run, with low and high where the model has bands. NaN: it could not be
 // predicted; `findings` says why.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "learn/fit.h"
 #include "learn/intervals.h"
 
@@ -68,6 +69,14 @@ std::vector<double> SelfOf(const ModelTree& tree, const std::vector<double>& tot
 }
 
 }  // namespace
+
+Result<bool> CheckPredictsData(const EnergyModel& model) {
+  if (model.method != Method::kDatasheet) return true;
+  return MisuseError(fmt::format(
+      "profile '{}' is a datasheet, which tells from a model's description alone: it does not look "
+      "at the features of data; take a profile that beryl train wrote, or predict a model by name",
+      Printable(model.name)));
+}
 
 std::vector<EnergyColumn> Predict(const EnergyModel& model, const Dataset& data,
                                   std::vector<DataFinding>& findings) {

@@ -1,6 +1,9 @@
-// The profiles that ship with the program: one file each, in a visible table.
+// The profiles that ship with the program: those that were trained, one file each, in a visible
+// table, and then those by datasheet.
 #include <array>
+#include <utility>
 
+#include "learn/datasheet.h"
 #include "learn/embedded.h"
 #include "learn/learn.h"
 
@@ -24,6 +27,7 @@ const std::array<Bundled, 1>& All() {
 std::vector<std::string> ProfileNames() {
   std::vector<std::string> names;
   for (const Bundled& profile : All()) names.emplace_back(profile.name);
+  for (std::string& name : DatasheetNames()) names.push_back(std::move(name));
   return names;
 }
 
@@ -32,6 +36,14 @@ std::optional<EnergyModel> FindProfile(std::string_view name) {
     if (profile.name != name) continue;
     auto model = ReadEnergyModel(std::string(profile.text), std::string(profile.name));
     if (model) return *std::move(model);
+  }
+  if (auto sheet = FindDatasheet(name)) {
+    EnergyModel model;
+    model.method = Method::kDatasheet;
+    model.name = name;
+    model.trained_on.machine = sheet->device;
+    model.datasheet = *std::move(sheet);
+    return model;
   }
   return std::nullopt;
 }

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "learn/datasheet.h"
 #include "learn/energy_model_file.h"
 #include "learn/learn.h"
 #include "learn/member_reader.h"
@@ -50,6 +51,8 @@ class ModelReader {
     } else if (name == "pue" && model_.method == Method::kBaseline) {
       in_.Read(value, path, model_.pue);
       Require(model_.pue > 0, path, "has to be above 0");
+    } else if (name == "datasheet" && model_.method == Method::kDatasheet) {
+      ReadDatasheet(value, in_, model_.datasheet.emplace());
     } else if (name == "intervals") {
       ReadIntervals(value);
     } else if (name == "trained_on") {
@@ -62,6 +65,10 @@ class ModelReader {
 
   // Why it is refused; empty: it is not.
   std::string Finish() {
+    if (model_.method == Method::kDatasheet) {
+      Need("datasheet");
+      return in_.why();
+    }
     for (const char* name : {"feature_set", "features", "intervals", "trained_on"}) Need(name);
     if (IsSeeded(model_.method)) Need("seed");
     if (model_.method == Method::kLaw) Need("law");
@@ -292,7 +299,7 @@ Result<Method> ReadMethod(std::string& text, const std::string& name) {
   const auto known = ParseMethod(*method);
   if (known) return *known;
   return Refused(name, fmt::format("its method is '{}'; known are law, end2end, stepwise, sum, "
-                                   "unstructured and baseline",
+                                   "unstructured, baseline and datasheet",
                                    Printable(method->substr(0, 80))));
 }
 

@@ -83,6 +83,24 @@ void WriteTrainedOn(JsonWriter& json, const EnergyModel::TrainedOn& trained_on) 
   json.End().End();
 }
 
+void WriteDatasheet(JsonWriter& json, const Datasheet& sheet) {
+  json.Key("datasheet").BeginObject();
+  json.Member("device", sheet.device).Member("gpu", sheet.gpu);
+  json.Key("matmul_flops").BeginObject();
+  for (size_t i = 0; i < sheet.matmul_flops.size(); ++i) {
+    if (std::isnan(sheet.matmul_flops[i])) continue;
+    json.Member(DtypeName(static_cast<Dtype>(i)), sheet.matmul_flops[i]);
+  }
+  json.End();
+  json.Member("vector_flops", sheet.vector_flops).Member("bandwidth", sheet.bandwidth);
+  json.Member("link_bandwidth", sheet.link_bandwidth);
+  if (!std::isnan(sheet.memory)) json.Member("memory", sheet.memory);
+  json.Member("idle_w", sheet.idle_w).Member("board_w", sheet.board_w);
+  json.Key("sources").BeginArray();
+  for (const std::string& source : sheet.sources) json.Value(source);
+  json.End().End();
+}
+
 // Hundreds of numbers, a line each, would bury what a person looks for: a list of numbers goes on
 // one line.
 std::string JoinNumbers(std::string_view text) {
@@ -115,6 +133,11 @@ std::string WriteEnergyModel(const EnergyModel& model) {
   json.BeginObject();
   json.Member("schema", kEnergyModelSchema).Member("method", MethodName(model.method));
   if (model.method == Method::kLaw) json.Member("sentence", LawSentence(model.law));
+  if (model.method == Method::kDatasheet) {
+    WriteDatasheet(json, model.datasheet.value_or(Datasheet{}));
+    json.End();
+    return json.Take() + "\n";
+  }
   json.Member("feature_set", FeatureSetName(model.feature_set));
   json.Key("features").BeginArray();
   for (const Feature feature : model.features) {

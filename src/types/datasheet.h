@@ -15,7 +15,7 @@ struct Datasheet {
   bool gpu = true;
   // Operations a second of matrix products, by Dtype: int8 and int4 are those of 8- and 4-bit
   // weights with 16-bit products unless the device has units for them and software uses them. NaN:
-  // not said.
+  // not said, or it has no units for it; of float32 it is always known.
   std::array<double, 5> matmul_flops = {};
   double vector_flops = 0;    // of everything else, in float32
   double bandwidth = 0;       // bytes a second to and from memory

@@ -6,8 +6,8 @@
 namespace beryl {
 namespace {
 
-constexpr std::array<std::string_view, 7> kMethodNames = {"law", "end2end", "stepwise",
-                                                          "sum", "unstructured", "baseline", "describe"};
+constexpr std::array<std::string_view, 8> kMethodNames = {
+    "law", "end2end", "stepwise", "sum", "unstructured", "baseline", "describe", "datasheet"};
 constexpr std::array<std::string_view, 3> kFeatureSetNames = {"all", "resource", "model"};
 
 template <typename Enum, size_t kCount>

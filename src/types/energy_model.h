@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "types/dataset.h"
+#include "types/datasheet.h"
 #include "types/described_model.h"
 
 namespace beryl {
 
+// kDatasheet is not learned: it is what a machine's makers say of it.
 enum class Method : uint8_t {
   kLaw,
   kEnd2End,
@@ -23,6 +25,7 @@ enum class Method : uint8_t {
   kUnstructured,
   kBaseline,
   kDescribe,
+  kDatasheet,
 };
 std::string_view MethodName(Method method);
 std::optional<Method> ParseMethod(std::string_view name);
@@ -97,6 +100,7 @@ struct EnergyModel {
   // What tells energy from a description: of kDescribe, and beside the law where the data's models
   // are known.
   std::optional<DescribedModel> described;
+  std::optional<Datasheet> datasheet;  // of kDatasheet, and of no other
   double nominal = 0.9;
   std::array<ErrorBand, 3> bands;  // by position in kDataLevels
   struct TrainedOn {

@@ -7,7 +7,7 @@ namespace {
 
 TEST(EnergyModel, NamesOfMethodsAreReadBack) {
   for (const Method method : {Method::kLaw, Method::kEnd2End, Method::kStepwise, Method::kSum,
-                              Method::kUnstructured, Method::kBaseline}) {
+                              Method::kUnstructured, Method::kBaseline, Method::kDatasheet}) {
     EXPECT_EQ(ParseMethod(MethodName(method)), method);
   }
   EXPECT_EQ(ParseMethod("Law"), std::nullopt);
@@ -28,6 +28,7 @@ TEST(EnergyModel, OnlyWhatStartsFromRandomNumbersIsSeeded) {
   EXPECT_FALSE(IsSeeded(Method::kLaw));
   EXPECT_FALSE(IsSeeded(Method::kSum));
   EXPECT_FALSE(IsSeeded(Method::kBaseline));
+  EXPECT_FALSE(IsSeeded(Method::kDatasheet));
 }
 
 TEST(LawSentence, SaysTheTermsThatThereAre) {

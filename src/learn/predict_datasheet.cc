@@ -1,0 +1,219 @@
+#include "learn/predict_datasheet.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "learn/memory_need.h"
+
+namespace beryl::learn {
+namespace {
+
+constexpr double kNominal = 0.9;
+// From here on a note says that starting operations takes most of the time.
+constexpr double kMostlyLaunch = 0.5;
+
+constexpr DatasheetPriors kGpuPriors = {
+    // 5 us: what PyTorch needs to dispatch and start a kernel without CUDA graphs, 4 to 10 us.
+    .launch_s = 5e-6,
+    // 20 us: latency of a small all-reduce by NCCL over NVLink.
+    .send_s = 20e-6,
+    // 65 %: cuBLAS on matrices of some thousand a side, 60 to 80 % (less on boards that run into
+    // their power limit: T4, H100).
+    .matmul = 0.65,
+    // 2 us: a product has to fill all units and drain them again.
+    .ramp_s = 2e-6,
+    // 30 %: elementwise code has few fused multiply-adds, which the peak counts as two.
+    .vector = 0.3,
+    // 80 %: what STREAM-like kernels reach, 75 to 90 %.
+    .bandwidth = 0.8,
+    .link = 0.7,
+    .host_link = 12e9,
+    // Streaming from memory a GPU draws 50 to 65 % of its limit, in large products 85 to 100 %.
+    .awake = 0.1,
+    .compute_power = 0.7,
+    .memory_power = 0.45,
+    .link_power = 0.15,
+    .factor = 2,
+    .launch_factor = 1,
+};
+
+constexpr DatasheetPriors kCpuPriors = {
+    // 5 us: dispatch, and waking and joining the threads.
+    .launch_s = 5e-6,
+    .send_s = 20e-6,
+    // 65 % of the peak at base clock: 85 % of what oneDNN and MKL reach, at clocks that AVX lowers.
+    .matmul = 0.65,
+    .ramp_s = 5e-6,
+    .vector = 0.2,
+    .bandwidth = 0.75,
+    .link = 0.7,
+    .host_link = 12e9,
+    // All cores spin while they wait for memory.
+    .awake = 0.35,
+    .compute_power = 0.55,
+    .memory_power = 0.35,
+    .link_power = 0.05,
+    .factor = 2,
+    .launch_factor = 1,
+};
+
+// Of one operation over all its runs, on each GPU.
+struct Cost {
+  double seconds = 0;
+  double launch_s = 0;  // the part of it for starting
+  double joules = 0;    // of one GPU
+};
+
+class Roofline {
+ public:
+  Roofline(const Datasheet& sheet, const Description& description)
+      : sheet_(sheet),
+        priors_(PriorsOf(sheet)),
+        gpus_(static_cast<double>(std::max<int64_t>(1, description.input.gpus))),
+        matmul_rate_(MatmulRate(sheet, description.dtype) * priors_.matmul),
+        vector_rate_(sheet.vector_flops * priors_.vector),
+        bandwidth_(sheet.bandwidth * priors_.bandwidth),
+        link_((sheet.link_bandwidth > 0 ? sheet.link_bandwidth : priors_.host_link) *
+              priors_.link) {}
+
+  double gpus() const { return gpus_; }
+
+  // Work is counted over all GPUs, whether each does a part of it or each all of it.
+  Cost Of(const DescribedNode& node) const {
+    if (!node.kind || !(node.runs > 0)) return {};
+    const Work work = node.work * (1 / gpus_);
+    const double products_s = work.matmul_flops / matmul_rate_;
+    const double others_s = std::max(0.0, work.flops - work.matmul_flops) / vector_rate_;
+    const double memory_s = work.Bytes() / bandwidth_;
+    const double sending_s = work.bytes_sent / link_;
+    // Efficiency of w operations is that of large products x w / (w + half): a constant on top.
+    const double ramp_s = work.matmul_flops > 0 ? node.runs * priors_.ramp_s / priors_.matmul : 0;
+    Cost cost;
+    cost.launch_s = node.runs * (*node.kind == MathKind::kSend ? priors_.send_s : priors_.launch_s);
+    cost.seconds = cost.launch_s + std::max({products_s + ramp_s + others_s, memory_s, sending_s});
+    const double busy_s = priors_.awake * cost.seconds +
+                          priors_.compute_power * (products_s + others_s) +
+                          priors_.memory_power * memory_s + priors_.link_power * sending_s;
+    cost.joules = sheet_.idle_w * cost.seconds +
+                  (sheet_.board_w - sheet_.idle_w) * std::min(busy_s, cost.seconds);
+    return cost;
+  }
+
+ private:
+  const Datasheet& sheet_;
+  const DatasheetPriors& priors_;
+  double gpus_;
+  double matmul_rate_;
+  double vector_rate_;
+  double bandwidth_;
+  double link_;
+};
+
+void AddUp(const ModelTree& tree, std::vector<double>& column) {
+  for (NodeId node = static_cast<NodeId>(column.size()); node-- > 1;) {
+    column[tree.nodes[node].parent] += column[node];
+  }
+}
+
+const char* DeviceWord(const Datasheet& sheet) { return sheet.gpu ? "GPU" : "processor"; }
+
+std::string ScopeNote(const Datasheet& sheet, const Description& description) {
+  const int64_t gpus = description.input.gpus;
+  return fmt::format(
+      "energy of the {} alone{}: the rest of the machine, cooling and the losses of power supplies "
+      "are not in it",
+      DeviceWord(sheet), gpus > 1 ? fmt::format(", all {} of them", gpus) : "");
+}
+
+// What the datasheet does not say of the numbers' type, or says in two ways; empty: nothing.
+std::string RateNote(const Datasheet& sheet, Dtype dtype) {
+  const auto rate_of = [&](Dtype of) { return sheet.matmul_flops[static_cast<size_t>(of)]; };
+  const bool narrow = dtype == Dtype::kInt8 || dtype == Dtype::kInt4;
+  const bool half = !std::isnan(rate_of(Dtype::kFloat16));
+  if (dtype == Dtype::kFloat32) {
+    return sheet.gpu && rate_of(Dtype::kFloat16) > 4 * rate_of(Dtype::kFloat32)
+               ? "float32 products at the full float32 rate, without TF32"
+               : "";
+  }
+  if (!std::isnan(rate_of(dtype))) return "";
+  return fmt::format("products of {} at the rate of {}: {}", DtypeName(dtype),
+                     narrow && half ? "float16" : "float32",
+                     narrow ? "only weights are that narrow, and are widened first"
+                            : "the device has no faster units for them");
+}
+
+}  // namespace
+
+const DatasheetPriors& PriorsOf(const Datasheet& sheet) {
+  return sheet.gpu ? kGpuPriors : kCpuPriors;
+}
+
+double MatmulRate(const Datasheet& sheet, Dtype dtype) {
+  const auto rate_of = [&](Dtype of) { return sheet.matmul_flops[static_cast<size_t>(of)]; };
+  if (!std::isnan(rate_of(dtype))) return rate_of(dtype);
+  const bool narrow = dtype == Dtype::kInt8 || dtype == Dtype::kInt4;
+  if (narrow && !std::isnan(rate_of(Dtype::kFloat16))) return rate_of(Dtype::kFloat16);
+  return rate_of(Dtype::kFloat32);
+}
+
+void PredictByDatasheet(const Datasheet& sheet, const Description& description,
+                        DescribedPrediction& out) {
+  const ModelTree& tree = description.tree;
+  const size_t count = description.nodes.size();
+  const Roofline roofline(sheet, description);
+  EnergyColumn column;
+  column.label = "predicted";
+  column.origin = fmt::format("predicted by the datasheet of {}, uncalibrated", sheet.device);
+  column.self.resize(count);
+  std::vector<double> seconds(count);
+  std::vector<double> launch_s(count);
+  for (size_t node = 0; node < count; ++node) {
+    const Cost cost = roofline.Of(description.nodes[node]);
+    column.self[node] = cost.joules * roofline.gpus();
+    seconds[node] = cost.seconds;
+    launch_s[node] = cost.launch_s;
+  }
+  column.total = column.self;
+  AddUp(tree, column.total);
+  AddUp(tree, seconds);
+  AddUp(tree, launch_s);
+  const DatasheetPriors& priors = PriorsOf(sheet);
+  const auto launch_share = [&](size_t node) {
+    return seconds[node] > 0 ? launch_s[node] / seconds[node] : 0;
+  };
+  for (size_t node = 0; node < count; ++node) {
+    const double factor = priors.factor + priors.launch_factor * launch_share(node);
+    column.low.push_back(column.total[node] / factor);
+    column.high.push_back(column.total[node] * factor);
+  }
+
+  out.machine = sheet.device;
+  out.calibrated = false;
+  out.nominal = kNominal;
+  out.beyond.clear();
+  out.notes.push_back(fmt::format(
+      "uncalibrated: by the datasheet of {}, never held against a meter; intervals are a factor "
+      "of {:.2g} either way, which is assumed, not measured",
+      sheet.device, priors.factor + priors.launch_factor * launch_share(0)));
+  out.notes.push_back(ScopeNote(sheet, description));
+  if (std::string note = RateNote(sheet, description.dtype); !note.empty()) {
+    out.notes.push_back(std::move(note));
+  }
+  if (launch_share(0) > kMostlyLaunch) {
+    out.notes.push_back(fmt::format(
+        "{} of the time goes into starting operations one by one: a compiled or fused program "
+        "takes far less, and a slow host more",
+        FormatPercent(launch_share(0))));
+  }
+  if (std::string note = MemoryNote(sheet, description); !note.empty()) {
+    out.notes.push_back(std::move(note));
+  }
+  out.energy = std::move(column);
+  out.seconds = std::move(seconds);
+}
+
+}  // namespace beryl::learn
