@@ -7,6 +7,7 @@
 #include "cli/analysis_command.h"
 #include "cli/cli.h"
 #include "cli/dataset_arguments.h"
+#include "cli/described_data.h"
 #include "cli/learning_arguments.h"
 #include "learn/learn.h"
 #include "version.h"
@@ -73,13 +74,17 @@ int RunEvaluate(const EvaluateArguments& arguments) {
   }
   auto output = OutputFile::Open(arguments.output.output);
   if (!output) return Fail(output.error());
-  const auto data = ReadData(arguments.data, true);
+  auto data = ReadData(arguments.data, true);
   if (!data) return Fail(data.error());
   Dataset test;
   if (!arguments.test.empty()) {
     auto read = ReadData(arguments.test, true);
     if (!read) return Fail(read.error());
     test = std::move(*read);
+  }
+  if (arguments.learning.method == "describe") {
+    DescribeRuns(*data);
+    DescribeRuns(test);
   }
   auto evaluation = learn::Evaluate(*data, arguments.test.empty() ? nullptr : &test,
                                     TrainOptionsOf(arguments.learning), arguments.seeds);

@@ -8,6 +8,7 @@
 #include "cli/analysis_command.h"
 #include "cli/cli.h"
 #include "cli/dataset_arguments.h"
+#include "cli/described_data.h"
 #include "cli/learning_arguments.h"
 #include "learn/learn.h"
 #include "version.h"
@@ -54,6 +55,7 @@ Result<PredictionReport> PredictAll(const PredictArguments& arguments) {
   if (auto kept = KeepRuns(*data, arguments.model, arguments.batch, arguments.seq); !kept) {
     return kept.error();
   }
+  if (model->method == Method::kDescribe) DescribeRuns(*data);
   PredictionReport report;
   report.tool = kTool;
   report.findings = data->findings;

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/dataset_arguments.h"
+#include "cli/described_data.h"
 #include "cli/learning_arguments.h"
 #include "cli/terminal.h"
 #include "learn/learn.h"
@@ -43,14 +44,33 @@ struct TrainArguments {
   std::string output;
 };
 
+// What tells energy from descriptions goes beside the law, where the data's models are known.
+Result<EnergyModel> TrainAll(Dataset& data, const learn::TrainOptions& options) {
+  if (options.method != Method::kLaw && options.method != Method::kDescribe) {
+    return learn::Train(data, options);
+  }
+  learn::TrainOptions describe = options;
+  describe.method = Method::kDescribe;
+  describe.seconds = true;
+  if (options.method == Method::kDescribe) {
+    DescribeRuns(data);
+    return learn::Train(data, describe);
+  }
+  auto law = learn::Train(data, options);
+  if (!law) return law;
+  DescribeRuns(data);
+  if (auto described = learn::Train(data, describe)) law->described = described->described;
+  return law;
+}
+
 int RunTrain(const TrainArguments& arguments) {
   if (auto ok = CheckOutput(arguments.output, {arguments.data}); !ok) return Fail(ok.error());
   auto output = OutputFile::Open(arguments.output);
   if (!output) return Fail(output.error());
-  const auto data = ReadData(arguments.data, true);
+  auto data = ReadData(arguments.data, true);
   if (!data) return Fail(data.error());
   SayFindings(data->findings);
-  auto model = learn::Train(*data, TrainOptionsOf(arguments.learning));
+  auto model = TrainAll(*data, TrainOptionsOf(arguments.learning));
   if (!model) return Fail(model.error());
   model->trained_on.machine = arguments.machine;
   StampModel(*model);

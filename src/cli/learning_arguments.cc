@@ -32,7 +32,8 @@ void AddTrainingOptions(CLI::App& command, LearningArguments& arguments) {
 
 void AddMethodOptions(CLI::App& command, LearningArguments& arguments) {
   command.add_option("--method", arguments.method, "How energy is predicted; default law")
-      ->check(CLI::IsMember({"law", "end2end", "stepwise", "sum", "unstructured", "baseline"}));
+      ->check(CLI::IsMember(
+          {"law", "describe", "end2end", "stepwise", "sum", "unstructured", "baseline"}));
   command
       .add_option("--features", arguments.features,
                   "What it may look at: a run's resources, the model's description, or all")

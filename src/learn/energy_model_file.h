@@ -14,7 +14,7 @@ inline constexpr size_t kLargestEnergyModel = size_t{64} << 20;
 
 // Which parts a method has.
 inline bool HasPrimitives(Method method) {
-  return method != Method::kLaw && method != Method::kBaseline && method != Method::kDatasheet;
+  return method == Method::kSum || IsSeeded(method);
 }
 inline bool HasChildWeights(Method method) { return IsSeeded(method); }
 

@@ -84,7 +84,7 @@ class Roofline {
 
   // Work is counted over all GPUs, whether each does a part of it or each all of it.
   Cost Of(const DescribedNode& node) const {
-    if (!node.kind || !(node.runs > 0)) return {};
+    if (!node.kind || *node.kind == MathKind::kView || !(node.runs > 0)) return {};
     const Work work = node.work * (1 / gpus_);
     const double products_s = work.matmul_flops / matmul_rate_;
     const double others_s = std::max(0.0, work.flops - work.matmul_flops) / vector_rate_;

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "learn/datasheet.h"
+#include "learn/described_model_file.h"
 #include "learn/energy_model_file.h"
 #include "learn/learn.h"
 #include "learn/member_reader.h"
@@ -53,6 +54,9 @@ class ModelReader {
       Require(model_.pue > 0, path, "has to be above 0");
     } else if (name == "datasheet" && model_.method == Method::kDatasheet) {
       ReadDatasheet(value, in_, model_.datasheet.emplace());
+    } else if (name == "described" &&
+               (model_.method == Method::kLaw || model_.method == Method::kDescribe)) {
+      ReadDescribed(value, in_, model_.described.emplace());
     } else if (name == "intervals") {
       ReadIntervals(value);
     } else if (name == "trained_on") {
@@ -73,6 +77,7 @@ class ModelReader {
     if (IsSeeded(model_.method)) Need("seed");
     if (model_.method == Method::kLaw) Need("law");
     if (model_.method == Method::kBaseline) Need("pue");
+    if (model_.method == Method::kDescribe) Need("described");
     if (HasPrimitives(model_.method)) Need("primitives");
     if (HasChildWeights(model_.method)) Need("child_weights");
     if (model_.method == Method::kLaw) {

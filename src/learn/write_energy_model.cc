@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "base/json_writer.h"
+#include "learn/described_model_file.h"
 #include "learn/energy_model_file.h"
 #include "learn/learn.h"
 
@@ -149,6 +150,7 @@ std::string WriteEnergyModel(const EnergyModel& model) {
   if (HasPrimitives(model.method)) WritePrimitives(json, model);
   if (HasChildWeights(model.method)) WriteChildWeights(json, model.weighting);
   if (model.method == Method::kBaseline) json.Member("pue", model.pue);
+  if (model.described) WriteDescribed(json, *model.described);
   WriteIntervals(json, model);
   WriteTrainedOn(json, model.trained_on);
   json.End();

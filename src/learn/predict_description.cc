@@ -1,0 +1,174 @@
+// Energy and time of a model that was never run.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "learn/intervals.h"
+#include "learn/learn.h"
+#include "learn/operation_costs.h"
+#include "learn/predict_datasheet.h"
+
+namespace beryl::learn {
+namespace {
+
+// Priors of doubt about what a trained profile has never seen: relative standard deviations.
+constexpr double kOtherDtype = 0.3;
+constexpr double kFusedAttention = 0.3;
+constexpr double kSeveralGpus = 0.3;
+constexpr double kMathDoubt = 0.05;  // about a single operation of those in no primitive
+// Farther from every measured shape than a factor of two.
+constexpr double kBeyond = 0.7;
+
+size_t LevelOf(Level level) { return level == Level::kModel ? 2 : level == Level::kModule ? 1 : 0; }
+
+// What each node takes within the whole that `root` is, so that children add up to their parents.
+void AddWithin(const Description& description, const std::vector<NodeOperations>& counted,
+               const CostModel& costs, NodeId root, std::vector<double>& self) {
+  const auto& nodes = description.tree.nodes;
+  const double idle = costs.Parts(counted[root]).idle_share;
+  for (NodeId node = root; node < nodes[root].end; ++node) {
+    HostWork host = {};
+    double device = 0;
+    if (nodes[node].level == Level::kKernel) {
+      host = counted[node].host;
+      const NodeOperations& parent = counted[nodes[node].parent];
+      const bool corrected = parent.primitive && description.nodes[node].kind != MathKind::kView &&
+                             description.nodes[node].kind != MathKind::kSend &&
+                             description.nodes[node].kind != MathKind::kElementwise;
+      device = corrected
+                   ? parent.primitives[0].second * costs.PrimitiveWithin(parent.primitives[0].first)
+                   : costs.DeviceWithin(counted[node].own);
+    } else {
+      // The call itself: what the host does for it and for nothing below it.
+      host[static_cast<size_t>(HostKind::kCall)] =
+          counted[node].host[static_cast<size_t>(HostKind::kCall)];
+      for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end) {
+        host[static_cast<size_t>(HostKind::kCall)] -=
+            counted[child].host[static_cast<size_t>(HostKind::kCall)];
+      }
+    }
+    self[node] = device + idle * costs.HostWithin(host);
+  }
+}
+
+std::vector<double> TotalsOf(const ModelTree& tree, const std::vector<double>& self) {
+  std::vector<double> total = self;
+  for (NodeId node = static_cast<NodeId>(total.size()); node-- > 1;) {
+    total[tree.nodes[node].parent] += total[node];
+  }
+  return total;
+}
+
+// The passes of a description, each of which runs as a whole.
+std::vector<NodeId> PassesOf(const Description& description) {
+  if (description.nodes[0].phase != RunPhase::kAll) return {0};
+  std::vector<NodeId> passes;
+  const auto& nodes = description.tree.nodes;
+  for (NodeId node = 1; node < nodes.size(); node = nodes[node].end) passes.push_back(node);
+  return passes;
+}
+
+// What no measurement of the profile says anything about, and the doubt that it brings.
+double DoubtAbout(const Description& description, std::vector<std::string>& notes) {
+  double doubt = 0;
+  const auto add = [&](double size, std::string note) {
+    doubt = std::hypot(doubt, size);
+    notes.push_back(std::move(note));
+  };
+  if (description.dtype != Dtype::kFloat32) {
+    add(kOtherDtype, fmt::format("the profile was trained on float32 only: for {} its costs of "
+                                 "operations are a guess, and the interval is wide",
+                                 DtypeName(description.dtype)));
+  }
+  if (description.attention != AttentionKind::kEager) {
+    add(kFusedAttention,
+        "the profile was trained on eager attention only: fused attention is taken for its "
+        "products, and the interval is wide");
+  }
+  if (description.input.gpus > 1) {
+    add(kSeveralGpus,
+        "the profile was trained on one GPU: sending between GPUs is taken for copying, and the "
+        "interval is wide");
+  }
+  return doubt;
+}
+
+void PredictByCosts(const EnergyModel& model, const Description& description,
+                    DescribedPrediction& out) {
+  OperationCounter counter;
+  const std::vector<NodeOperations> counted = counter.Count(description);
+  const CostModel costs(model.described->energy, counter.primitives());
+  const auto& nodes = description.tree.nodes;
+  const std::vector<NodeId> passes = PassesOf(description);
+  out.energy.self.assign(nodes.size(), 0);
+  for (const NodeId pass : passes) AddWithin(description, counted, costs, pass, out.energy.self);
+  out.energy.total = TotalsOf(description.tree, out.energy.self);
+  if (model.described->seconds) {
+    const CostModel times(*model.described->seconds, counter.primitives());
+    std::vector<double> self(nodes.size(), 0);
+    for (const NodeId pass : passes) AddWithin(description, counted, times, pass, self);
+    out.seconds = TotalsOf(description.tree, self);
+  }
+  const double doubt = DoubtAbout(description, out.notes);
+  out.beyond.assign(nodes.size(), false);
+  double beyond_j = 0;
+  for (NodeId node = 0; node < nodes.size(); ++node) {
+    CostEstimate estimate;
+    if (nodes[node].level == Level::kKernel) {
+      const NodeOperations& parent = counted[nodes[node].parent];
+      estimate = costs.Alone(parent);
+      estimate.doubt = std::hypot(estimate.doubt, kMathDoubt);
+    } else {
+      estimate = costs.Alone(counted[node]);
+    }
+    const Spread spread{estimate.noise, std::hypot(estimate.doubt, doubt)};
+    const Interval interval = IntervalOf(
+        out.energy.total[node], spread, model.described->noise_factors[LevelOf(nodes[node].level)]);
+    out.energy.low.push_back(interval.low);
+    out.energy.high.push_back(interval.high);
+    out.beyond[node] = doubt > 0 || estimate.distance > kBeyond;
+    if (counted[node].primitive && out.beyond[node]) beyond_j += out.energy.total[node];
+  }
+  if (passes.front() != 0) {
+    // The phases err together: they are by the same profile.
+    out.energy.low[0] = out.energy.high[0] = 0;
+    for (const NodeId pass : passes) {
+      out.energy.low[0] += out.energy.low[pass];
+      out.energy.high[0] += out.energy.high[pass];
+    }
+  }
+  const double share = out.energy.total[0] > 0 ? beyond_j / out.energy.total[0] : 0;
+  if (doubt == 0 && share > 0.005) {
+    out.notes.push_back(fmt::format(
+        "{:.0f} % of the energy is in primitives of shapes beyond what the profile was trained on: "
+        "there it goes by operations and bytes, and intervals are wider",
+        100 * share));
+  }
+}
+
+}  // namespace
+
+Result<DescribedPrediction> PredictDescription(const EnergyModel& model, Description description) {
+  DescribedPrediction prediction;
+  prediction.profile = model.name;
+  prediction.machine = model.trained_on.machine;
+  prediction.nominal = model.nominal;
+  prediction.energy.label = "predicted";
+  if (model.datasheet) {
+    PredictByDatasheet(*model.datasheet, description, prediction);
+  } else if (model.described) {
+    prediction.energy.origin = fmt::format("predicted by {} from the description", model.name);
+    PredictByCosts(model, description, prediction);
+  } else {
+    return InvalidError(
+        fmt::format("{}: a profile of method {} that knows nothing of descriptions; train it with "
+                    "`beryl train` "
+                    "on data of models that are in the catalog, or give --data",
+                    model.name, MethodName(model.method)));
+  }
+  prediction.description = std::move(description);
+  return prediction;
+}
+
+}  // namespace beryl::learn
