@@ -39,12 +39,16 @@ std::vector<NodeId> JoinDescription(const ModelRun& run) {
       joined.push_back(0);
       continue;
     }
-    const auto module = modules.find(ScopeOf(run.tree, node));
+    std::string scope = ScopeOf(run.tree, node);
+    const auto module = modules.find(scope);
     if (module != modules.end()) {
       joined.push_back(module->second);
       continue;
     }
-    const std::string key = ScopeOf(run.tree, of.parent) + ":" + LowerCase(of.type);
+    // The last part is the operation's own name; its module may have no row.
+    const size_t dot = scope.rfind('.');
+    scope.resize(dot == std::string::npos ? 0 : dot);
+    const std::string key = scope + ":" + LowerCase(of.type);
     const auto function = functions.find(key);
     if (function == functions.end()) {
       joined.push_back(kNoNode);

@@ -191,8 +191,9 @@ std::vector<NodeOperations> OperationCounter::Count(const Description& descripti
         primitive.width = operation.Width();
         for (size_t i = 0; i < of.own.size(); ++i) primitive.device[i] = of.own[i] / runs;
         for (size_t i = 0; i < of.host.size(); ++i) primitive.host[i] = of.host[i] / runs;
-        // A product of activations is a function, everything else is called as a module.
-        const bool called = operation.kind() != MathKind::kBatchedMatmul;
+        // A product of activations is a function, as activations were: all else is a module.
+        const bool called = operation.kind() != MathKind::kBatchedMatmul &&
+                            operation.kind() != MathKind::kElementwise;
         if (called) {
           primitive.host[static_cast<size_t>(HostKind::kCall)] += 1;
           of.host[static_cast<size_t>(HostKind::kCall)] += runs;

@@ -173,7 +173,7 @@ Tensor Attend(Graph& graph, const Tensor& q_in, const Tensor& k_in, const Tensor
     v = Cached(graph, v, keys);
   }
   const AttentionKind kind = graph.pass().attention;
-  bool contiguous = options.cache || options.memory.has_value();
+  bool contiguous = (options.cache && !options.aside) || options.memory.has_value();
   if (options.kv_heads < options.heads && kind != AttentionKind::kFlash) {
     k = Repeated(graph, k, options.heads);
     v = Repeated(graph, v, options.heads);
