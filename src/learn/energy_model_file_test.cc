@@ -16,8 +16,26 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr std::array<Method, 6> kMethods = {Method::kLaw, Method::kEnd2End,      Method::kStepwise,
-                                            Method::kSum, Method::kUnstructured, Method::kBaseline};
+constexpr std::array<Method, 7> kMethods = {
+    Method::kLaw,          Method::kEnd2End,  Method::kStepwise, Method::kSum,
+    Method::kUnstructured, Method::kBaseline, Method::kDatasheet};
+
+Datasheet RandomDatasheet(std::mt19937_64& random) {
+  std::uniform_real_distribution<double> number(0.1, 1e15);
+  Datasheet sheet;
+  sheet.device = "A \"new\" device, ü";
+  sheet.gpu = random() % 2 == 0;
+  for (double& rate : sheet.matmul_flops) rate = random() % 2 == 0 ? number(random) : kUnknown;
+  sheet.matmul_flops[0] = number(random);
+  sheet.vector_flops = number(random);
+  sheet.bandwidth = number(random);
+  sheet.link_bandwidth = random() % 2 == 0 ? number(random) : 0;
+  sheet.memory = random() % 2 == 0 ? number(random) : kUnknown;
+  sheet.idle_w = number(random);
+  sheet.board_w = sheet.idle_w + number(random);
+  sheet.sources = {"board_w: a [sheet], 2026", "memory: \"guess\""};
+  return sheet;
+}
 
 // A model of any method, with numbers of all sizes.
 EnergyModel RandomModel(Method method, uint64_t seed) {
@@ -65,6 +83,13 @@ EnergyModel RandomModel(Method method, uint64_t seed) {
     model.weighting = {standard(count), numbers(CubicTerms(count)), number(), positive()};
   }
   if (method == Method::kBaseline) model.pue = positive();
+  if (method == Method::kDatasheet) {
+    // Only this is in the file.
+    model = {};
+    model.method = method;
+    model.datasheet = RandomDatasheet(random);
+    return model;
+  }
   model.nominal = 0.8;
   model.bands[1] = {0.5, positive() + 1, 7};
   model.trained_on = {"data [1, 2]", "GTX, i9", {"a", "b"}, 12, "2026-11-16", "beryl 0.1.0", {}};
@@ -101,6 +126,13 @@ TEST(EnergyModelFile, WritingAndReadingGivesTheSameModel) {
       EXPECT_EQ(again->weighting.weights, model.weighting.weights);
       EXPECT_EQ(again->weighting.tau, model.weighting.tau);
       EXPECT_EQ(again->pue, model.pue);
+      ASSERT_EQ(again->datasheet.has_value(), method == Method::kDatasheet);
+      if (again->datasheet) {
+        EXPECT_EQ(again->datasheet->board_w, model.datasheet->board_w);
+        EXPECT_EQ(again->datasheet->sources, model.datasheet->sources);
+        EXPECT_EQ(again->trained_on.machine, model.datasheet->device);
+        continue;
+      }
       EXPECT_EQ(again->bands[1].high, model.bands[1].high);
       EXPECT_EQ(again->bands[0].nodes, 0u);
       EXPECT_EQ(again->trained_on.data, model.trained_on.data);
@@ -120,6 +152,11 @@ EnergyModel SmallModel(Method method) {
   model.primitives["linear"] = {{{1, 2}, {3, 4}}, {5, 6}, 7, 8};
   model.weighting = {{{1, 2}, {3, 4}}, std::vector<double>(10, 0.5), 7, 10};
   model.bands[0] = {0.9, 1.1, 100};
+  if (method == Method::kDatasheet) {
+    Datasheet& sheet = model.datasheet.emplace();
+    sheet = {"X", true, {2e13, 3e14, kUnknown, kUnknown, kUnknown}, 1e13, 2e12, 0, 8e10, 50,
+             400, {}};
+  }
   return model;
 }
 
@@ -219,6 +256,21 @@ TEST(EnergyModelFile, WhatIsDamagedIsRefusedWithTheReason) {
       {Method::kEnd2End, "\"child_weights\"", "\"child\"", "child_weights is missing"},
       {Method::kBaseline, "\"pue\": 1", "\"pue\": 0", "pue has to be above 0"},
       {Method::kBaseline, "\"pue\"", "\"pu\"", "pue is missing"},
+      {Method::kDatasheet, "\"datasheet\": {", "\"sheet\": {", "datasheet is missing"},
+      {Method::kDatasheet, "\"device\": \"X\"", "\"device\": \"\"", "datasheet.device is empty"},
+      {Method::kDatasheet, "\"device\"", "\"name\"", "datasheet.device is missing"},
+      {Method::kDatasheet, "\"float32\"", "\"fp32\"",
+       "datasheet.matmul_flops.fp32 is no type of numbers that is known"},
+      {Method::kDatasheet, "\"float32\"", "\"bfloat16\"",
+       "datasheet.matmul_flops.float32 is missing"},
+      {Method::kDatasheet, "\"gpu\": true", "\"gpu\": 1", "datasheet.gpu has to be true or false"},
+      {Method::kDatasheet, "\"bandwidth\": 2", "\"bandwidth\": -2",
+       "datasheet.bandwidth has to be above 0"},
+      {Method::kDatasheet, "\"idle_w\": 50", "\"idle_w\": 500",
+       "datasheet.idle_w has to be from 0 to board_w"},
+      {Method::kDatasheet, "\"board_w\": 400", "\"board_w\": 0",
+       "datasheet.board_w has to be above 0"},
+      {Method::kDatasheet, "\"memory\": 8", "\"memory\": -8", "datasheet.memory has to be above 0"},
   };
   for (const Damage& damage : damages) {
     std::string text = WriteEnergyModel(SmallModel(damage.method));
@@ -232,9 +284,11 @@ TEST(EnergyModelFile, WhatIsDamagedIsRefusedWithTheReason) {
 }
 
 TEST(EnergyModelFile, EveryCutIsRefused) {
-  const std::string text = WriteEnergyModel(SmallModel(Method::kEnd2End));
-  for (size_t size = 0; size + 2 < text.size(); ++size) {
-    EXPECT_FALSE(ReadEnergyModel(text.substr(0, size), "f")) << size;
+  for (const Method method : {Method::kEnd2End, Method::kDatasheet}) {
+    const std::string text = WriteEnergyModel(SmallModel(method));
+    for (size_t size = 0; size + 2 < text.size(); ++size) {
+      EXPECT_FALSE(ReadEnergyModel(text.substr(0, size), "f")) << size;
+    }
   }
 }
 

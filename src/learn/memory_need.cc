@@ -1,7 +1,6 @@
 #include "learn/memory_need.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string_view>
 
@@ -11,6 +10,7 @@ namespace beryl::learn {
 namespace {
 
 constexpr double kGiga = 1e9;
+constexpr double kMega = 1e6;
 constexpr int64_t kMostGpus = 1024;
 
 double ActivationWidth(Dtype dtype) { return dtype == Dtype::kFloat32 ? 4 : 2; }
@@ -82,6 +82,7 @@ double CacheByAttention(const Description& description, RunPhase phase) {
 
 std::string Gigabytes(double bytes) {
   const double giga = bytes / kGiga;
+  if (giga < 0.095) return fmt::format("{:.0f} MB", std::ceil(bytes / kMega));
   return fmt::format("{:.{}f} GB", giga, giga < 9.95 ? 1 : 0);
 }
 

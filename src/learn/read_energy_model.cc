@@ -71,6 +71,7 @@ class ModelReader {
   std::string Finish() {
     if (model_.method == Method::kDatasheet) {
       Need("datasheet");
+      if (model_.datasheet) model_.trained_on.machine = model_.datasheet->device;
       return in_.why();
     }
     for (const char* name : {"feature_set", "features", "intervals", "trained_on"}) Need(name);
