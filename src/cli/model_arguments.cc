@@ -46,7 +46,7 @@ std::vector<CLI::Option*> AddModelOptions(CLI::App& command, ModelArguments& arg
                       ->type_name("NAME|CONFIG"));
   auto number = [&](const char* name, int64_t& value, const char* type, const char* text) {
     added.push_back(command.add_option(name, value, text)
-                        ->check(CLI::Range(int64_t{0}, int64_t{1} << 40))
+                        ->check(CLI::NonNegativeNumber)
                         ->type_name(type));
   };
   number("--prompt", arguments.prompt, "P", "Tokens of the prompt of a generation");
