@@ -103,13 +103,12 @@ void WriteSentences(JsonWriter& json, std::string_view key,
   json.End();
 }
 
-std::string LineName(const Description& description, const FoldedNode& line, bool typed,
-                     size_t width) {
+std::string LineName(const Description& description, const FoldedNode& line, size_t width) {
   const TreeNode& node = description.tree.nodes[line.first()];
   std::string name(2 * size_t{line.depth}, ' ');
   name += Printable(line.name);
   if (line.count > 1) name += fmt::format(" x{}", line.count);
-  if (typed && !node.type.empty() && node.type != node.name) {
+  if (!node.type.empty() && node.type != node.name) {
     const std::string full = name + " " + Printable(node.type);
     if (DisplayWidth(full) <= width) return full;
   }

@@ -31,10 +31,8 @@ void WriteInput(JsonWriter& json, const Description& description);
 void WriteSentences(JsonWriter& json, std::string_view key,
                     const std::vector<std::string>& sentences);
 
-// What a line of a table is called, indented, with its type where `typed` and as far as `width`
-// allows.
-std::string LineName(const Description& description, const FoldedNode& line, bool typed,
-                     size_t width);
+// What a line of a table is called, indented; with its type, if `width` allows.
+std::string LineName(const Description& description, const FoldedNode& line, size_t width);
 // "16 of 40 lines are shown ...": what a table leaves out, and how to see it.
 std::string LeftOutText(const Description& description, const std::vector<FoldedNode>& all,
                         const std::vector<FoldedNode>& shown);

@@ -12,8 +12,7 @@
 namespace beryl::views {
 namespace {
 
-constexpr int kWide = 130;   // from here on, work stands beside energy
-constexpr int kTyped = 100;  // and from here on, classes beside names
+constexpr int kWide = 130;  // from here on, work stands beside energy
 
 class PredictionTable : public TextPage {
  public:
@@ -85,22 +84,21 @@ class PredictionTable : public TextPage {
     wide_ = width_ >= kWide;
     const int columns = kShare + 2 * kNumber + kRange + (wide_ ? 9 + 9 + 9 : 0);
     const int most = std::max(20, width_ - columns);
-    const bool typed = width_ >= kTyped;
     size_t widest = 0;
     for (const FoldedNode& line : shown) {
-      widest = std::max(
-          widest, DisplayWidth(LineName(description_, line, typed, static_cast<size_t>(most) - 2)));
+      widest = std::max(widest,
+                        DisplayWidth(LineName(description_, line, static_cast<size_t>(most) - 2)));
     }
     const int name = std::min(most, static_cast<int>(widest) + 2);
     Line(Dim(Padded("", name) + RightAligned("share", kShare) + RightAligned("energy", kNumber) +
              RightAligned("between", kRange) + RightAligned("time", kNumber) +
              (wide_ ? RightAligned("power", 9) + RightAligned("FLOP", 9) + RightAligned("moved", 9)
                     : "")));
-    for (const FoldedNode& line : shown) Row(line, typed, name);
+    for (const FoldedNode& line : shown) Row(line, name);
     left_out_ = LeftOutText(description_, all, shown);
   }
 
-  void Row(const FoldedNode& line, bool typed, int name) {
+  void Row(const FoldedNode& line, int name) {
     auto sum = [&](const std::vector<double>& column) {
       return SumOver(line, [&](NodeId node) { return ValueAt(column, node); });
     };
@@ -109,7 +107,7 @@ class PredictionTable : public TextPage {
     any_beyond_ = any_beyond_ || beyond;
     const double joules = sum(prediction_.energy.total);
     const double seconds = sum(prediction_.seconds);
-    std::string label = LineName(description_, line, typed, static_cast<size_t>(name) - 2);
+    std::string label = LineName(description_, line, static_cast<size_t>(name) - 2);
     if (beyond) label += " *";
     std::string text =
         Padded(label, name) +

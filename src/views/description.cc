@@ -64,8 +64,8 @@ class DescriptionTable : public TextPage {
     const int most = std::max(20, width_ - columns_);
     size_t widest = 0;
     for (const FoldedNode& line : shown) {
-      widest = std::max(
-          widest, DisplayWidth(LineName(description_, line, true, static_cast<size_t>(most))));
+      widest =
+          std::max(widest, DisplayWidth(LineName(description_, line, static_cast<size_t>(most))));
     }
     return std::min(most, static_cast<int>(widest));
   }
@@ -77,12 +77,12 @@ class DescriptionTable : public TextPage {
       return static_cast<double>(description_.nodes[node].parameters);
     });
     const std::string matmul = work.flops > 0 ? FormatPercent(work.matmul_flops / work.flops) : "-";
-    std::string text = Padded(LineName(description_, line, true, static_cast<size_t>(name)), name) +
+    std::string text = Padded(LineName(description_, line, static_cast<size_t>(name)), name) +
                        RightAligned(Amount(work.flops), 9) + RightAligned(matmul, 8) +
                        RightAligned(Amount(work.Bytes(), "B"), 9) +
                        RightAligned(Amount(work.Intensity()), 8) +
                        RightAligned(parameters > 0 ? Amount(parameters) : "-", 9);
-    if (sends_) text += RightAligned(Amount(work.bytes_sent, "B"), 9);
+    if (sends_) text += RightAligned(work.bytes_sent > 0 ? Amount(work.bytes_sent, "B") : "-", 9);
     const DescribedNode& first = description_.nodes[line.first()];
     if (wide_ && first.output_count > 0) {
       text += "  " + ShapeText(description_.shapes[first.first_shape + first.input_count]);
