@@ -22,7 +22,9 @@ EXAMPLES
   beryl edd run.beryl --format svg -o diagram.svg          as a picture
   beryl compare before.beryl run.beryl --fail-above 5%     did it get worse?
   beryl train measured/ -o machine.json                    learn a machine's energy
-  beryl predict --profile machine.json --data features/    and do without the meter)";
+  beryl predict --profile machine.json --data features/    and do without the meter
+  beryl describe bert-base-uncased --batch 8 --seq 128     what a model takes, without a run
+  beryl predict bert-base-uncased --batch 8 --seq 128      and its energy)";
 
 // "; did you mean 'account'?", if one of `known` is near.
 std::string Suggestion(const std::string& word, const std::vector<std::string>& known) {
@@ -79,6 +81,8 @@ int Run(int argc, char** argv) {
   AddExportCommand(app, exit_code);
   AddCompareCommand(app, exit_code);
   AddPrecisionCommand(app, exit_code);
+  AddModelsCommand(app, exit_code);
+  AddDescribeCommand(app, exit_code);
   AddTrainCommand(app, exit_code);
   AddPredictCommand(app, exit_code);
   AddEvaluateCommand(app, exit_code);

@@ -27,6 +27,8 @@ void AddTimelineCommand(CLI::App& app, int& exit_code);
 void AddExportCommand(CLI::App& app, int& exit_code);
 void AddCompareCommand(CLI::App& app, int& exit_code);
 void AddPrecisionCommand(CLI::App& app, int& exit_code);
+void AddModelsCommand(CLI::App& app, int& exit_code);
+void AddDescribeCommand(CLI::App& app, int& exit_code);
 void AddTrainCommand(CLI::App& app, int& exit_code);
 void AddPredictCommand(CLI::App& app, int& exit_code);
 void AddEvaluateCommand(CLI::App& app, int& exit_code);

@@ -1,15 +1,13 @@
-#include <algorithm>
 #include <memory>
 #include <optional>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 #include "base/file.h"
-#include "base/text.h"
 #include "cli/analysis_command.h"
 #include "cli/cli.h"
 #include "cli/dataset_arguments.h"
+#include "cli/electricity_arguments.h"
 #include "learn/learn.h"
 #include "views/views.h"
 
@@ -43,54 +41,18 @@ struct CostArguments {
   std::string data;
   std::string model;
   std::string profile;
-  std::string region = "US";
-  std::string grid;
-  std::optional<double> price;
-  std::optional<double> carbon;
+  ElectricityArguments electricity;
   learn::CostOptions options;
   OutputArguments output;
 };
 
-Result<Electricity> ElectricityOf(const CostArguments& arguments,
-                                  std::vector<DataFinding>& findings) {
-  std::string text(learn::BundledElectricity());
-  if (!arguments.grid.empty()) {
-    auto read = ReadSmallFile(arguments.grid);
-    if (!read) return read.error();
-    text = *std::move(read);
-  }
-  auto regions = learn::ReadElectricity(text, arguments.grid, findings);
-  if (!regions) return regions.error();
-  std::vector<std::string> names;
-  for (const Electricity& region : *regions) names.push_back(region.region);
-  const auto found = std::find(names.begin(), names.end(), arguments.region);
-  if (found == names.end()) {
-    return MisuseError(
-        fmt::format("--region '{}' is not in {}{}", Printable(arguments.region),
-                    arguments.grid.empty() ? "the program's table" : Printable(arguments.grid),
-                    NearNames(arguments.region, names)));
-  }
-  Electricity electricity = (*regions)[static_cast<size_t>(found - names.begin())];
-  if (arguments.price) {
-    electricity.price_per_kwh = *arguments.price;
-    electricity.price_date.clear();
-    electricity.price_source = "given with --price";
-  }
-  if (arguments.carbon) {
-    electricity.co2e_g_per_kwh = *arguments.carbon;
-    electricity.carbon_date.clear();
-    electricity.carbon_source = "given with --carbon";
-  }
-  return electricity;
-}
-
 int RunCost(CostArguments& arguments) {
   std::vector<DataFinding> grid_findings;
-  auto electricity = ElectricityOf(arguments, grid_findings);
+  auto electricity = ElectricityOf(arguments.electricity, grid_findings);
   if (!electricity) return Fail(electricity.error());
   arguments.options.electricity = *std::move(electricity);
-  if (auto ok =
-          CheckOutput(arguments.output.output, {arguments.data, arguments.profile, arguments.grid});
+  if (auto ok = CheckOutput(arguments.output.output,
+                            {arguments.data, arguments.profile, arguments.electricity.grid});
       !ok)
     return Fail(ok.error());
   auto output = OutputFile::Open(arguments.output.output);
@@ -133,16 +95,7 @@ void AddCostCommand(CLI::App& app, int& exit_code) {
                    "How many items of a batch a query takes; default: 1")
       ->check(FiniteAbove0())
       ->type_name("N");
-  command->add_option("--region", arguments->region, "Whose electricity; default: US")
-      ->type_name("REGION");
-  command->add_option("--price", arguments->price, "Price of a kWh, in the region's currency")
-      ->check(FiniteFrom0())
-      ->type_name("X");
-  command->add_option("--carbon", arguments->carbon, "Grams of CO2e for a kWh")
-      ->check(FiniteFrom0())
-      ->type_name("G");
-  command->add_option("--grid", arguments->grid, "A table of regions to use instead")
-      ->type_name("FILE");
+  AddElectricityOptions(*command, arguments->electricity);
   AddOutputOptions(*command, arguments->output, {"table", "json", "csv"});
   command->callback([arguments, &exit_code] { exit_code = RunCost(*arguments); });
 }

@@ -29,12 +29,22 @@ struct DescribedPrediction {
   std::optional<QueryCosts> costs;
 };
 
+// Where the profile does not know the time, or no tokens go in: NaN.
+double WattsOf(const DescribedPrediction& prediction, NodeId node);
+// Over the tokens of the node's phase.
+double JoulesPerToken(const DescribedPrediction& prediction, NodeId node);
+
 // A line of a sweep: what was set, and what came of it.
 struct SweepRow {
   std::vector<std::string> values;  // by key of the sweep
+  // Of the whole model: the root is all there is of its tree. Without a profile it has no energy.
   DescribedPrediction prediction;
+  std::string failure;  // why there is none: the values contradict each other; empty: there is one
 };
 struct Sweep {
+  std::string tool;
+  std::string model;
+  std::string profile;  // its name; empty: described only, without energy
   std::vector<std::string> keys;
   std::vector<SweepRow> rows;
 };

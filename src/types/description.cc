@@ -1,6 +1,9 @@
 #include "types/description.h"
 
 #include <algorithm>
+#include <limits>
+
+#include "base/text.h"
 
 namespace beryl {
 namespace {
@@ -54,10 +57,32 @@ Work operator*(const Work& work, double times) {
           work.bytes_written * times, work.bytes_sent * times};
 }
 
-double TokensOf(const ModelInput& input) {
+double Work::Intensity() const {
+  return Bytes() > 0 ? flops / Bytes() : std::numeric_limits<double>::quiet_NaN();
+}
+
+double TokensOf(const ModelInput& input) { return TokensOf(input, RunPhase::kAll); }
+
+double TokensOf(const ModelInput& input, RunPhase phase) {
   if (input.image_size > 0) return 0;
-  const int64_t a_sequence = input.prompt > 0 ? input.prompt + input.generate : input.seq;
+  int64_t a_sequence = input.seq;
+  if (input.prompt > 0) {
+    a_sequence = phase == RunPhase::kPrefill  ? input.prompt
+                 : phase == RunPhase::kDecode ? input.generate
+                                              : input.prompt + input.generate;
+  }
   return static_cast<double>(input.batch) * static_cast<double>(a_sequence);
+}
+
+double LayersOf(const Description& description) {
+  double layers = 0;
+  const std::vector<TreeNode>& nodes = description.tree.nodes;
+  for (NodeId node = 0; node < nodes.size();) {
+    const bool is_layer = nodes[node].level == Level::kModule && SplitNumber(nodes[node].name);
+    if (is_layer) layers += description.nodes[node].runs;
+    node = is_layer ? nodes[node].end : node + 1;
+  }
+  return layers;
 }
 
 std::string_view DescribedLevelName(Level level) {

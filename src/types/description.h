@@ -67,6 +67,7 @@ struct Work {
 
   Work& operator+=(const Work& other);
   double Bytes() const { return bytes_read + bytes_written; }
+  double Intensity() const;  // operations a byte; NaN: no bytes
 };
 Work operator*(const Work& work, double times);
 
@@ -103,6 +104,8 @@ struct ModelInput {
 
 // Tokens that go through the model, over the whole batch; 0: it takes none.
 double TokensOf(const ModelInput& input);
+// Of one phase of it.
+double TokensOf(const ModelInput& input, RunPhase phase);
 
 struct Description {
   std::string model;   // as it was asked for
@@ -114,7 +117,12 @@ struct Description {
   std::vector<DescribedNode> nodes;  // by node
   std::vector<Shape> shapes;
   std::vector<std::string> assumptions;  // a sentence each
+  std::string tool;                      // that says so; who shows it fills it in
 };
+
+// How many layers a token passes through: modules that are numbered, the outermost ones, as often
+// as they run in one pass. Of encoder-decoder models those of both.
+double LayersOf(const Description& description);
 
 // "model", "module", "ml", "math".
 std::string_view DescribedLevelName(Level level);

@@ -9,6 +9,20 @@
 #include "views/writers.h"
 
 namespace beryl::views {
+namespace {
+
+// "0.1319 USD per kWh (2021-05, who says so)"
+std::string Said(double value, const std::string& unit, const std::string& date,
+                 const std::string& source) {
+  if (!std::isfinite(value)) return fmt::format("{} not known", unit);
+  std::string text = fmt::format("{:g} {}", value, unit);
+  if (!source.empty()) {
+    text += date.empty() ? fmt::format(" ({})", source) : fmt::format(" ({}, {})", date, source);
+  }
+  return Printable(text);
+}
+
+}  // namespace
 
 std::string EnergySource(bool predicted, const EnergyOrigin& origin) {
   return predicted ? "predicted by " + Printable(origin.predicted_by) : "measured";
@@ -30,8 +44,35 @@ void WriteOrigin(JsonWriter& json, const EnergyOrigin& origin) {
   WriteFindings(json, origin.findings);
 }
 
+std::string ElectricityText(const Electricity& grid) {
+  return fmt::format(
+      "electricity in {}: {}; {}", Printable(grid.region),
+      Said(grid.price_per_kwh, grid.currency.empty() ? "price per kWh" : grid.currency + " per kWh",
+           grid.price_date, grid.price_source),
+      Said(grid.co2e_g_per_kwh, "g CO2e per kWh", grid.carbon_date, grid.carbon_source));
+}
+
+void WriteElectricity(JsonWriter& json, const Electricity& grid) {
+  json.Key("electricity").BeginObject();
+  json.Member("region", Printable(grid.region));
+  json.Member("price_per_kwh", grid.price_per_kwh);
+  json.Member("currency", Printable(grid.currency));
+  json.Member("price_date", Printable(grid.price_date));
+  json.Member("price_source", Printable(grid.price_source));
+  json.Member("co2e_g_per_kwh", grid.co2e_g_per_kwh);
+  json.Member("carbon_date", Printable(grid.carbon_date));
+  json.Member("carbon_source", Printable(grid.carbon_source));
+  json.End();
+}
+
 std::string JoulesOrDash(double joules) {
   return std::isfinite(joules) ? FormatJoules(joules) : "-";
+}
+
+std::string JoulesBetween(double low, double high) {
+  return std::isfinite(low) && std::isfinite(high)
+             ? fmt::format("{} - {}", FormatJoules(low), FormatJoules(high))
+             : "-";
 }
 
 std::string PercentOrDash(double share) {

@@ -16,8 +16,15 @@ std::string EnergySources(const EnergyOrigin& origin);
 // "tool", "data", "energy" and "findings".
 void WriteOrigin(JsonWriter& json, const EnergyOrigin& origin);
 
+// "electricity in US: 0.1319 USD per kWh (2021-05, who says so); 0.4 g CO2e per kWh (...)"
+std::string ElectricityText(const Electricity& grid);
+// "electricity".
+void WriteElectricity(JsonWriter& json, const Electricity& grid);
+
 // For tables; "-": not known.
 std::string JoulesOrDash(double joules);
+// "1.20 J - 1.40 J".
+std::string JoulesBetween(double low, double high);
 std::string PercentOrDash(double share);
 std::string FigureOrDash(double value);  // four digits that count
 // A batch size or length as it goes out: nothing where it is not known.

@@ -13,12 +13,6 @@
 namespace beryl::views {
 namespace {
 
-std::string Between(double low, double high) {
-  return std::isfinite(low) && std::isfinite(high)
-             ? fmt::format("{} - {}", FormatJoules(low), FormatJoules(high))
-             : "-";
-}
-
 std::string Off(double predicted, double measured) {
   const double off = predicted / measured - 1;
   return std::isfinite(off) ? fmt::format("{:+.2f} %", 100 * off) : "-";
@@ -67,7 +61,7 @@ class PredictionTable : public TextPage {
   std::string Numbers(const EnergyColumn& column, NodeId node, double measured) const {
     const double predicted = column.total[node];
     return RightAligned(JoulesOrDash(predicted), kNumber) +
-           RightAligned(Between(column.low[node], column.high[node]), kRange) +
+           RightAligned(JoulesBetween(column.low[node], column.high[node]), kRange) +
            RightAligned(JoulesOrDash(measured), kNumber) +
            RightAligned(Off(predicted, measured), 10);
   }

@@ -14,17 +14,6 @@ namespace {
 
 constexpr const char* kSchema = "beryl.cost/1";
 
-// "0.1319 USD per kWh (2021-05, who says so)"
-std::string Said(double value, const std::string& unit, const std::string& date,
-                 const std::string& source) {
-  if (!std::isfinite(value)) return fmt::format("{} not known", unit);
-  std::string text = fmt::format("{:g} {}", value, unit);
-  if (!source.empty()) {
-    text += date.empty() ? fmt::format(" ({})", source) : fmt::format(" ({}, {})", date, source);
-  }
-  return Printable(text);
-}
-
 class CostTable : public TextPage {
  public:
   CostTable(const QueryCosts& costs, const ViewOptions& options)
@@ -44,12 +33,7 @@ class CostTable : public TextPage {
     Head(grid.currency.empty() ? "price" : Printable(grid.currency));
     for (const QueryCosts::Row& row : costs_.rows) Row(row);
     Line();
-    Paragraph(fmt::format(
-        "electricity in {}: {}; {}", Printable(grid.region),
-        Said(grid.price_per_kwh,
-             grid.currency.empty() ? "price per kWh" : grid.currency + " per kWh", grid.price_date,
-             grid.price_source),
-        Said(grid.co2e_g_per_kwh, "g CO2e per kWh", grid.carbon_date, grid.carbon_source)));
+    Paragraph(ElectricityText(grid));
     Paragraph(fmt::format("energy {}; data: {}", EnergySources(costs_.origin), costs_.origin.data),
               0, kDimStyle);
     return Take();
@@ -84,21 +68,11 @@ class CostTable : public TextPage {
 };
 
 std::string Json(const QueryCosts& costs) {
-  const Electricity& grid = costs.electricity;
   JsonWriter json;
   json.BeginObject();
   json.Member("schema", kSchema);
   WriteOrigin(json, costs.origin);
-  json.Key("electricity").BeginObject();
-  json.Member("region", Printable(grid.region));
-  json.Member("price_per_kwh", grid.price_per_kwh);
-  json.Member("currency", Printable(grid.currency));
-  json.Member("price_date", Printable(grid.price_date));
-  json.Member("price_source", Printable(grid.price_source));
-  json.Member("co2e_g_per_kwh", grid.co2e_g_per_kwh);
-  json.Member("carbon_date", Printable(grid.carbon_date));
-  json.Member("carbon_source", Printable(grid.carbon_source));
-  json.End();
+  WriteElectricity(json, costs.electricity);
   json.Member("queries", costs.queries);
   json.Member("passages", costs.passages);
   json.Key("rows").BeginArray();

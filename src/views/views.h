@@ -12,6 +12,7 @@
 #include "types/described_prediction.h"
 #include "types/energy_use.h"
 #include "types/evaluation.h"
+#include "types/model_list.h"
 #include "types/precision.h"
 #include "types/prediction.h"
 
@@ -64,6 +65,7 @@ std::string Write(const DescribedPrediction& prediction, Format format, const Vi
 std::string Write(const Sweep& sweep, Format format, const ViewOptions& options);
 // Without energy: what a model is made of and what running it takes.
 std::string Write(const Description& description, Format format, const ViewOptions& options);
+std::string Write(const ModelList& models, Format format, const ViewOptions& options);
 std::string Write(const Evaluation& evaluation, Format format, const ViewOptions& options);
 std::string Write(const Ablation& ablation, Format format, const ViewOptions& options);
 std::string Write(const Calibration& calibration, Format format, const ViewOptions& options);

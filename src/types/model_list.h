@@ -1,0 +1,23 @@
+// ModelList: models that are known by name, and how large they are.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace beryl {
+
+struct ModelList {
+  std::string tool;
+  struct Row {
+    std::string name;
+    std::string family;       // its model_type
+    uint64_t parameters = 0;  // of the bare model, without a head
+    double layers = 0;        // that a token passes through; of both encoder and decoder
+    double flops = 0;         // of one default input: so many tokens, or one image
+    int64_t tokens = 0;       // of it; of an image its patches
+  };
+  std::vector<Row> rows;
+};
+
+}  // namespace beryl

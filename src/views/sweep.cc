@@ -1,0 +1,223 @@
+// Variants of a model, a line each: as a table, JSON and CSV.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "views/described.h"
+#include "views/energy_use.h"
+#include "views/text_page.h"
+#include "views/writers.h"
+
+namespace beryl::views {
+namespace {
+
+constexpr const char* kSchema = "beryl.sweep/1";
+
+// What a row says, in the order of its columns. NaN: not known.
+struct RowNumbers {
+  double parameters = kUnknown;
+  double flops = kUnknown;
+  double bytes = kUnknown;
+  double energy_j = kUnknown;
+  double low_j = kUnknown;
+  double high_j = kUnknown;
+  double seconds = kUnknown;
+};
+
+RowNumbers NumbersOf(const SweepRow& row) {
+  RowNumbers numbers;
+  if (!row.failure.empty()) return numbers;
+  const DescribedPrediction& prediction = row.prediction;
+  const DescribedNode& root = prediction.description.nodes[0];
+  numbers.parameters = static_cast<double>(root.parameters);
+  numbers.flops = root.work.flops;
+  numbers.bytes = root.work.Bytes();
+  numbers.energy_j = ValueAt(prediction.energy.total, 0);
+  numbers.low_j = ValueAt(prediction.energy.low, 0);
+  numbers.high_j = ValueAt(prediction.energy.high, 0);
+  numbers.seconds = ValueAt(prediction.seconds, 0);
+  return numbers;
+}
+
+bool IsCalibrated(const Sweep& sweep) {
+  return std::all_of(sweep.rows.begin(), sweep.rows.end(),
+                     [](const SweepRow& row) { return row.prediction.calibrated; });
+}
+
+// The first row that was described: what it assumes, the others do too.
+const SweepRow* FirstDescribed(const Sweep& sweep) {
+  const auto found = std::find_if(sweep.rows.begin(), sweep.rows.end(),
+                                  [](const SweepRow& row) { return row.failure.empty(); });
+  return found == sweep.rows.end() ? nullptr : &*found;
+}
+
+class SweepTable : public TextPage {
+ public:
+  SweepTable(const Sweep& sweep, const ViewOptions& options)
+      : TextPage(options), sweep_(sweep), has_energy_(!sweep.profile.empty()) {}
+
+  std::string Write() {
+    if (!IsCalibrated(sweep_)) {
+      Paragraph(UncalibratedText(sweep_.profile), 0, kWarningStyle);
+    }
+    const size_t failed = static_cast<size_t>(
+        std::count_if(sweep_.rows.begin(), sweep_.rows.end(),
+                      [](const SweepRow& row) { return !row.failure.empty(); }));
+    Paragraph(Bold(fmt::format("{}: {} variants{}", Printable(sweep_.model), sweep_.rows.size(),
+                               failed > 0 ? fmt::format(", {} of them impossible", failed) : "")));
+    Line();
+    Widths();
+    Head();
+    for (const SweepRow& row : sweep_.rows) Row(row);
+    Line();
+    if (const SweepRow* first = FirstDescribed(sweep_)) {
+      for (const std::string& note : first->prediction.notes) {
+        Paragraph("note: " + note, 0, kWarningStyle);
+      }
+    }
+    Paragraph(has_energy_ ? fmt::format("predicted from the configuration by {}; {}",
+                                        Printable(sweep_.profile), sweep_.tool)
+                          : fmt::format("worked out from the configuration alone; {}", sweep_.tool),
+              0, kDimStyle);
+    return Take();
+  }
+
+ private:
+  void Widths() {
+    for (size_t key = 0; key < sweep_.keys.size(); ++key) {
+      size_t width = DisplayWidth(Printable(sweep_.keys[key]));
+      for (const SweepRow& row : sweep_.rows) {
+        width = std::max(width, DisplayWidth(Printable(row.values[key])));
+      }
+      widths_.push_back(static_cast<int>(width));
+    }
+  }
+
+  void Head() {
+    std::string text;
+    for (size_t key = 0; key < sweep_.keys.size(); ++key) {
+      text += RightAligned(Printable(sweep_.keys[key]), widths_[key]) + "  ";
+    }
+    text += RightAligned("param.", 8) + RightAligned("FLOP", 9) + RightAligned("moved", 9);
+    if (has_energy_) {
+      text += RightAligned("energy", 10) + RightAligned("between", 20) + RightAligned("time", 10);
+    }
+    Line(Dim(text));
+  }
+
+  void Row(const SweepRow& row) {
+    std::string text;
+    for (size_t key = 0; key < sweep_.keys.size(); ++key) {
+      text += RightAligned(Printable(row.values[key]), widths_[key]) + "  ";
+    }
+    if (!row.failure.empty()) {
+      const size_t used = DisplayWidth(text) + 1;
+      const auto width = static_cast<size_t>(width_);
+      const size_t room = std::max<size_t>(20, width > used ? width - used : 0);
+      Line(text + " " + Styled(Ellipsize(Printable(row.failure), room), kWarningStyle));
+      return;
+    }
+    const RowNumbers numbers = NumbersOf(row);
+    text += RightAligned(Amount(numbers.parameters), 8) + RightAligned(Amount(numbers.flops), 9) +
+            RightAligned(Amount(numbers.bytes, "B"), 9);
+    if (has_energy_) {
+      const std::string between = JoulesBetween(numbers.low_j, numbers.high_j);
+      text +=
+          RightAligned(JoulesOrDash(numbers.energy_j), 10) + RightAligned(between, 20) +
+          RightAligned(std::isfinite(numbers.seconds) ? FormatSeconds(numbers.seconds) : "-", 10);
+    }
+    Line(text);
+  }
+
+  const Sweep& sweep_;
+  bool has_energy_;
+  std::vector<int> widths_;
+};
+
+void WriteRow(JsonWriter& json, const Sweep& sweep, const SweepRow& row) {
+  const RowNumbers numbers = NumbersOf(row);
+  json.BeginObject();
+  json.Key("values").BeginObject();
+  for (size_t key = 0; key < sweep.keys.size(); ++key) {
+    if (const auto number = ParseNumber(row.values[key])) {
+      WriteWhole(json, sweep.keys[key], *number);
+    } else {
+      json.Member(sweep.keys[key], row.values[key]);
+    }
+  }
+  json.End();
+  WriteWhole(json, "parameters", numbers.parameters);
+  WriteWhole(json, "flops", numbers.flops);
+  WriteWhole(json, "bytes", numbers.bytes);
+  if (!sweep.profile.empty()) {
+    json.Member("energy_j", numbers.energy_j);
+    json.Member("low_j", numbers.low_j);
+    json.Member("high_j", numbers.high_j);
+    json.Member("seconds", numbers.seconds);
+  }
+  json.Member("failure",
+              row.failure.empty() ? std::optional<std::string>() : std::optional(row.failure));
+  json.End();
+}
+
+std::string Json(const Sweep& sweep) {
+  JsonWriter json;
+  json.BeginObject();
+  json.Member("schema", kSchema);
+  json.Member("model", sweep.model);
+  if (!sweep.profile.empty()) {
+    json.Member("profile", sweep.profile);
+    json.Member("calibrated", IsCalibrated(sweep));
+  }
+  WriteSentences(json, "keys", sweep.keys);
+  json.Key("rows").BeginArray();
+  for (const SweepRow& row : sweep.rows) WriteRow(json, sweep, row);
+  json.End();
+  const SweepRow* first = FirstDescribed(sweep);
+  WriteSentences(json, "notes",
+                 first != nullptr ? first->prediction.notes : std::vector<std::string>());
+  json.Member("tool", sweep.tool);
+  json.End();
+  return json.Take() + "\n";
+}
+
+std::string Csv(const Sweep& sweep) {
+  const bool has_energy = !sweep.profile.empty();
+  std::string text = "model,";
+  for (const std::string& key : sweep.keys) text += CsvText(key) + ",";
+  text += "parameters,flops,bytes,";
+  if (has_energy) text += "energy_j,low_j,high_j,seconds,";
+  text += "failure,";
+  if (has_energy) text += "profile,calibrated,";
+  text += "schema\n";
+  for (const SweepRow& row : sweep.rows) {
+    const RowNumbers numbers = NumbersOf(row);
+    text += CsvText(sweep.model) + ",";
+    for (const std::string& value : row.values) text += CsvText(value) + ",";
+    text += fmt::format("{},{},{},", WholeOrFigure(numbers.parameters),
+                        WholeOrFigure(numbers.flops), WholeOrFigure(numbers.bytes));
+    if (has_energy) {
+      text += fmt::format("{},{},{},{},", CsvFigure(numbers.energy_j), CsvFigure(numbers.low_j),
+                          CsvFigure(numbers.high_j), CsvFigure(numbers.seconds));
+    }
+    text += CsvText(row.failure) + ",";
+    if (has_energy) {
+      text +=
+          fmt::format("{},{},", CsvText(sweep.profile), row.prediction.calibrated ? "yes" : "no");
+    }
+    text += fmt::format("{}\n", kSchema);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string Write(const Sweep& sweep, Format format, const ViewOptions& options) {
+  if (format == Format::kJson) return Json(sweep);
+  if (format == Format::kCsv) return Csv(sweep);
+  return SweepTable(sweep, options).Write();
+}
+
+}  // namespace beryl::views
