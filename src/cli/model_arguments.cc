@@ -45,9 +45,8 @@ std::vector<CLI::Option*> AddModelOptions(CLI::App& command, ModelArguments& arg
                                   "one, or - for standard input")
                       ->type_name("NAME|CONFIG"));
   auto number = [&](const char* name, int64_t& value, const char* type, const char* text) {
-    added.push_back(command.add_option(name, value, text)
-                        ->check(CLI::NonNegativeNumber)
-                        ->type_name(type));
+    added.push_back(
+        command.add_option(name, value, text)->check(CLI::NonNegativeNumber)->type_name(type));
   };
   number("--prompt", arguments.prompt, "P", "Tokens of the prompt of a generation");
   number("--generate", arguments.generate, "G", "Tokens that are generated after it, one by one");

@@ -13,9 +13,7 @@ inline constexpr std::string_view kEnergyModelSchema = "beryl.energy-model/1";
 inline constexpr size_t kLargestEnergyModel = size_t{64} << 20;
 
 // Which parts a method has.
-inline bool HasPrimitives(Method method) {
-  return method == Method::kSum || IsSeeded(method);
-}
+inline bool HasPrimitives(Method method) { return method == Method::kSum || IsSeeded(method); }
 inline bool HasChildWeights(Method method) { return IsSeeded(method); }
 
 // How many products of up to three of so many features there are: C(n + 3, 3).
