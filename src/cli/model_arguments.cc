@@ -18,7 +18,8 @@ Result<int64_t> WholeOf(const char* option, std::optional<double> given, int64_t
   constexpr double kMost = 1e15;  // far above what is described
   if (!given) return otherwise;
   if (std::floor(*given) != *given || *given > kMost) {
-    return MisuseError(fmt::format("{} {}: has to be a whole number", option, *given));
+    return MisuseError(
+        fmt::format("{} {}: is not a whole number that a model can take", option, *given));
   }
   return static_cast<int64_t>(*given);
 }
@@ -45,9 +46,8 @@ std::vector<CLI::Option*> AddModelOptions(CLI::App& command, ModelArguments& arg
                                   "one, or - for standard input")
                       ->type_name("NAME|CONFIG"));
   auto number = [&](const char* name, int64_t& value, const char* type, const char* text) {
-    added.push_back(command.add_option(name, value, text)
-                        ->check(CLI::NonNegativeNumber)
-                        ->type_name(type));
+    added.push_back(
+        command.add_option(name, value, text)->check(CLI::NonNegativeNumber)->type_name(type));
   };
   number("--prompt", arguments.prompt, "P", "Tokens of the prompt of a generation");
   number("--generate", arguments.generate, "G", "Tokens that are generated after it, one by one");
