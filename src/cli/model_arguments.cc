@@ -18,7 +18,8 @@ Result<int64_t> WholeOf(const char* option, std::optional<double> given, int64_t
   constexpr double kMost = 1e15;  // far above what is described
   if (!given) return otherwise;
   if (std::floor(*given) != *given || *given > kMost) {
-    return MisuseError(fmt::format("{} {}: has to be a whole number", option, *given));
+    return MisuseError(
+        fmt::format("{} {}: is not a whole number that a model can take", option, *given));
   }
   return static_cast<int64_t>(*given);
 }

@@ -1,6 +1,5 @@
 // --sweep: from its text to variants.
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -114,6 +113,11 @@ Result<std::vector<Axis>> AxesOf(const std::vector<std::string>& texts) {
   return axes;
 }
 
+// Whose failure it is, a sweep says once.
+std::string WithoutName(const std::string& message, const std::string& name) {
+  return message.starts_with(name + ": ") ? message.substr(name.size() + 2) : message;
+}
+
 // Only the whole model is shown of a variant; thousands of trees would not fit into memory.
 void KeepRoot(DescribedPrediction& prediction) {
   const auto cut = [](auto& column) {
@@ -171,14 +175,14 @@ Result<Sweep> SweepVariants(const ModelArguments& arguments, const models::Model
       row.prediction = *std::move(prediction);
       KeepRoot(row.prediction);
     } else {
-      row.failure = prediction.error().message;
+      row.failure = WithoutName(prediction.error().message, config.name);
       ++failed;
     }
     sweep.rows.push_back(std::move(row));
   }
   if (failed == variants) {
-    return InvalidError(fmt::format("none of {} variants can be; the first: {}", variants,
-                                    sweep.rows.front().failure));
+    return InvalidError(fmt::format("{}: none of {} variants is possible; the first: {}",
+                                    config.name, variants, sweep.rows.front().failure));
   }
   return sweep;
 }

@@ -46,10 +46,10 @@ TEST_P(EveryWidthTest, TablesFit) {
   ViewOptions options;
   options.width = GetParam();
   Sweep sweep;
-  sweep.keys = {"batch"};
-  sweep.rows.push_back({{"1"}, ThreePredictedLayers(), ""});
+  sweep.keys = {"num_hidden_layers", "batch"};
+  sweep.rows.push_back({{"1", "1"}, ThreePredictedLayers(), ""});
   sweep.rows.push_back(
-      {{"2"}, {}, "a reason that is longer than any line can be, " + std::string(300, 'x')});
+      {{"2", "1"}, {}, "a reason that is longer than any line can be, " + std::string(300, 'x')});
   sweep.profile = "a-machine";
   const std::string pages = Write(ThreeLayers(), Format::kTable, options) +
                             Write(ThreePredictedLayers(), Format::kTable, options) +

@@ -33,9 +33,10 @@ std::string Table(const ModelList& models, const ViewOptions& options) {
               TextPage::RightAligned(Amount(row.flops), 9));
   }
   page.Line();
-  page.Paragraph(fmt::format("{} models, each without a head; FLOP: of one input of so many "
-                             "tokens (of images: patches); {}",
-                             models.rows.size(), models.tool),
+  page.Paragraph(fmt::format("{} models, without heads; FLOP: of one input of so many tokens",
+                             models.rows.size()),
+                 0, kDimStyle);
+  page.Paragraph(fmt::format("any other model of these families: its config.json; {}", models.tool),
                  0, kDimStyle);
   return page.Take();
 }

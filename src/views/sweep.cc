@@ -1,6 +1,7 @@
 // Variants of a model, a line each: as a table, JSON and CSV.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -85,26 +86,60 @@ class SweepTable : public TextPage {
   }
 
  private:
+  // Keys stand in one line, or, where that is too wide, in pieces above one another.
   void Widths() {
+    int all = has_energy_ ? 66 : 26;
+    for (const std::string& key : sweep_.keys) {
+      heads_.push_back({Printable(key)});
+      all += static_cast<int>(DisplayWidth(heads_.back().front())) + 2;
+    }
     for (size_t key = 0; key < sweep_.keys.size(); ++key) {
-      size_t width = DisplayWidth(Printable(sweep_.keys[key]));
+      if (all > width_) heads_[key] = Pieces(heads_[key].front());
+      size_t width = 0;
+      for (const std::string& piece : heads_[key]) width = std::max(width, DisplayWidth(piece));
       for (const SweepRow& row : sweep_.rows) {
         width = std::max(width, DisplayWidth(Printable(row.values[key])));
       }
       widths_.push_back(static_cast<int>(width));
     }
+    const int keys =
+        std::accumulate(widths_.begin(), widths_.end(), 2 * static_cast<int>(widths_.size()));
+    // Bytes are what is missed least.
+    moved_ = keys + (has_energy_ ? 66 : 26) <= width_;
+  }
+
+  // "num", "_hidden", "_layers"
+  static std::vector<std::string> Pieces(const std::string& key) {
+    std::vector<std::string> pieces;
+    for (const std::string_view word : Split(key, '_')) {
+      pieces.push_back((pieces.empty() ? "" : "_") + std::string(word));
+    }
+    return pieces;
   }
 
   void Head() {
-    std::string text;
-    for (size_t key = 0; key < sweep_.keys.size(); ++key) {
-      text += RightAligned(Printable(sweep_.keys[key]), widths_[key]) + "  ";
+    size_t lines = 1;
+    for (const auto& pieces : heads_) lines = std::max(lines, pieces.size());
+    for (size_t line = 0; line < lines; ++line) {
+      std::string text;
+      for (size_t key = 0; key < heads_.size(); ++key) {
+        // They end on the last line, above the numbers.
+        const size_t first = lines - heads_[key].size();
+        text += RightAligned(line < first ? "" : heads_[key][line - first], widths_[key]) + "  ";
+      }
+      if (line + 1 == lines) text += NumberHeads();
+      while (text.ends_with(' ')) text.pop_back();
+      Line(Dim(text));
     }
-    text += RightAligned("param.", 8) + RightAligned("FLOP", 9) + RightAligned("moved", 9);
+  }
+
+  std::string NumberHeads() const {
+    std::string text = RightAligned("param.", 8) + RightAligned("FLOP", 9);
+    if (moved_) text += RightAligned("moved", 9);
     if (has_energy_) {
       text += RightAligned("energy", 10) + RightAligned("between", 20) + RightAligned("time", 10);
     }
-    Line(Dim(text));
+    return text;
   }
 
   void Row(const SweepRow& row) {
@@ -120,8 +155,8 @@ class SweepTable : public TextPage {
       return;
     }
     const RowNumbers numbers = NumbersOf(row);
-    text += RightAligned(Amount(numbers.parameters), 8) + RightAligned(Amount(numbers.flops), 9) +
-            RightAligned(Amount(numbers.bytes, "B"), 9);
+    text += RightAligned(Amount(numbers.parameters), 8) + RightAligned(Amount(numbers.flops), 9);
+    if (moved_) text += RightAligned(Amount(numbers.bytes, "B"), 9);
     if (has_energy_) {
       const std::string between = JoulesBetween(numbers.low_j, numbers.high_j);
       text +=
@@ -133,7 +168,9 @@ class SweepTable : public TextPage {
 
   const Sweep& sweep_;
   bool has_energy_;
+  std::vector<std::vector<std::string>> heads_;  // by key: lines
   std::vector<int> widths_;
+  bool moved_ = true;
 };
 
 void WriteRow(JsonWriter& json, const Sweep& sweep, const SweepRow& row) {
