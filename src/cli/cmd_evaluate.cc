@@ -24,6 +24,7 @@ constexpr const char* kEvaluateFooter =
   Leaves out one model of DATA at a time, learns from the others and predicts it. With --test, learns from
   DATA and predicts the models of DATA2. Errors are mean absolute percentages, at each level: ML primitive,
   module, model. The intervals of each model are calibrated on how the others fared.
+  describe looks at nothing but the model's name, batch size and length: models have to be in the catalog.
   end2end, stepwise and unstructured start from random numbers: results are the mean over seeds, with range.
 
 EXIT STATUS
@@ -31,6 +32,7 @@ EXIT STATUS
 
 EXAMPLES
   beryl evaluate irene/device_1
+  beryl evaluate irene/device_1 --method describe
   beryl evaluate irene/device_1 --method end2end --seeds 5
   beryl evaluate irene/device_1 --test other_models --format json
   beryl evaluate irene/device_1 --format svg -o errors.svg      how many are off by how much)";

@@ -22,6 +22,9 @@ constexpr const char* kFooter =
     R"(METHODS
   law           energy = a x the device's own energy + (rest of the box + c x CPU %) x time, one law for
                 every node. Terms that the data does not fix keep a sound prior, and say so
+  describe      from the model's description alone, no run: what each kind of operation costs the device
+                and the host, and a correction for shapes that were measured. The law takes it along
+                where the models of the data are in the catalog (`beryl models`)
   end2end       IrEne: a linear regressor for each ML primitive, and child weights learned over whole trees
   stepwise      the same, each parent from its children's measured energy
   sum           ML primitives added up

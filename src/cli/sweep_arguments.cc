@@ -121,7 +121,7 @@ std::string WithoutName(const std::string& message, const std::string& name) {
 // Only the whole model is shown of a variant; thousands of trees would not fit into memory.
 void KeepRoot(DescribedPrediction& prediction) {
   const auto cut = [](auto& column) {
-    if (column.size() > 1) column.resize(1);
+    if (column.size() > 1) column.erase(column.begin() + 1, column.end());
     column.shrink_to_fit();
   };
   cut(prediction.description.tree.nodes);

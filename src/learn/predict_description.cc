@@ -16,7 +16,7 @@ namespace {
 constexpr double kOtherDtype = 0.3;
 constexpr double kFusedAttention = 0.3;
 constexpr double kSeveralGpus = 0.3;
-constexpr double kMathDoubt = 0.05;  // about a single operation of those in no primitive
+constexpr double kMathNoise = 0.05;  // of a single operation of those in no primitive
 // Farther from every measured shape than a factor of two.
 constexpr double kBeyond = 0.7;
 
@@ -94,6 +94,25 @@ double DoubtAbout(const Description& description, std::vector<std::string>& note
   return doubt;
 }
 
+// How sure a node's part of the whole is.
+CostEstimate EstimateOf(const Description& description, const std::vector<NodeOperations>& counted,
+                        const std::vector<Primitive>& primitives, const CostModel& costs,
+                        NodeId node) {
+  const auto& nodes = description.tree.nodes;
+  const bool math = nodes[node].level == Level::kKernel;
+  const NodeOperations& of = counted[math ? nodes[node].parent : node];
+  // Within a whole, elementwise primitives are operations like all others that are in no primitive.
+  const bool elementwise = of.primitive && primitives[of.primitives[0].first].group ==
+                                               static_cast<uint8_t>(DeviceKind::kElementwise);
+  CostEstimate estimate;
+  if (elementwise || (math && !of.primitive)) {
+    estimate.noise = kMathNoise;
+  } else {
+    estimate = costs.Alone(of);
+  }
+  return estimate;
+}
+
 void PredictByCosts(const EnergyModel& model, const Description& description,
                     DescribedPrediction& out) {
   OperationCounter counter;
@@ -114,14 +133,8 @@ void PredictByCosts(const EnergyModel& model, const Description& description,
   out.beyond.assign(nodes.size(), false);
   double beyond_j = 0;
   for (NodeId node = 0; node < nodes.size(); ++node) {
-    CostEstimate estimate;
-    if (nodes[node].level == Level::kKernel) {
-      const NodeOperations& parent = counted[nodes[node].parent];
-      estimate = costs.Alone(parent);
-      estimate.doubt = std::hypot(estimate.doubt, kMathDoubt);
-    } else {
-      estimate = costs.Alone(counted[node]);
-    }
+    const CostEstimate estimate =
+        EstimateOf(description, counted, counter.primitives(), costs, node);
     const Spread spread{estimate.noise, std::hypot(estimate.doubt, doubt)};
     const Interval interval = IntervalOf(
         out.energy.total[node], spread, model.described->noise_factors[LevelOf(nodes[node].level)]);

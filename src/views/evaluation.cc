@@ -23,6 +23,9 @@ std::string TitleOf(const Evaluation& evaluation) {
       evaluation.test_data.empty()
           ? fmt::format("every model by the others of {}", evaluation.train_data)
           : fmt::format("trained on {}, tested on {}", evaluation.train_data, evaluation.test_data);
+  if (evaluation.method == Method::kDescribe) {
+    return fmt::format("describe, from descriptions alone: {}", how);
+  }
   return fmt::format("{} with {} features: {}", MethodName(evaluation.method),
                      FeatureSetName(evaluation.feature_set), how);
 }

@@ -184,13 +184,20 @@ std::string Write(const PredictionReport& report, Format format, const ViewOptio
 std::string WriteSummary(const EnergyModel& model, const ViewOptions& options) {
   TextPage page(options);
   const EnergyModel::TrainedOn& trained = model.trained_on;
-  page.Paragraph(fmt::format("method {} with {} features, from {} nodes of {} model(s) in {}",
-                             MethodName(model.method), FeatureSetName(model.feature_set),
-                             FormatCount(trained.nodes), trained.models.size(), trained.data));
+  const std::string features =
+      model.method == Method::kDescribe
+          ? ", from descriptions alone"
+          : fmt::format(" with {} features", FeatureSetName(model.feature_set));
+  page.Paragraph(fmt::format("method {}{}, from {} nodes of {} model(s) in {}",
+                             MethodName(model.method), features, FormatCount(trained.nodes),
+                             trained.models.size(), trained.data));
   if (model.method == Method::kLaw) page.Paragraph("energy = " + LawSentence(model.law));
   if (!model.primitives.empty()) {
     page.Paragraph(fmt::format("{} ML primitives, {} child weights", model.primitives.size(),
                                model.weighting.weights.size()));
+  }
+  if (model.described && model.method != Method::kDescribe) {
+    page.Paragraph("and what operations cost, for models that were never run (method describe)");
   }
   for (size_t level = 0; level < kDataLevels.size(); ++level) {
     const ErrorBand& band = model.bands[level];
