@@ -165,6 +165,8 @@ Result<Sweep> SweepVariants(const ModelArguments& arguments, const models::Model
       row.values.insert(row.values.end(), step.begin(), step.end());
     }
     models::DescribeOptions options = *base;
+    options.follow_hidden_size =
+        std::any_of(sweep.keys.begin(), sweep.keys.end(), models::IsHiddenSize);
     for (size_t key = 0; key < sweep.keys.size(); ++key) {
       if (auto ok = Apply(sweep.keys[key], row.values[key], options); !ok) return ok.error();
     }

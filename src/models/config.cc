@@ -1,5 +1,6 @@
 #include "models/config.h"
 
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -49,12 +50,55 @@ Result<Config> Config::Parse(std::string text, const std::string& name) {
     }
   });
   if (!walked) return walked.error();
+  config.file_ = config.values_;
   return config;
 }
 
 void Config::Set(const std::string& key, const std::string& value) {
   values_[key] = value;
   set_.insert(key);
+}
+
+std::string Config::FollowHiddenSize() {
+  static constexpr std::array kFollowing = {"num_attention_heads",
+                                            "n_head",
+                                            "n_heads",
+                                            "num_heads",
+                                            "encoder_attention_heads",
+                                            "decoder_attention_heads",
+                                            "num_key_value_heads",
+                                            "intermediate_size",
+                                            "hidden_dim",
+                                            "n_inner",
+                                            "dff",
+                                            "d_ff",
+                                            "encoder_ffn_dim",
+                                            "decoder_ffn_dim"};
+  for (const std::string_view hidden : kHiddenSizes) {
+    if (set_.count(hidden) == 0) continue;
+    // The file may have it by another of its names.
+    std::optional<double> before;
+    for (const std::string_view name : kHiddenSizes) {
+      const auto at = file_.find(name);
+      if (at != file_.end() && !before) before = ParseNumber(at->second);
+    }
+    const std::string& value = values_.find(hidden)->second;
+    const auto after = ParseNumber(value);
+    if (!before || !after || !(*before > 0) || *before == *after) return "";
+    std::string changed;
+    for (const char* name : kFollowing) {
+      const auto at = file_.find(name);
+      if (at == file_.end() || set_.count(name) > 0) continue;
+      const auto number = ParseNumber(at->second);
+      if (!number) continue;
+      const double follows = *number * *after / *before;
+      if (follows < 1 || follows != std::floor(follows) || follows > kLargest) continue;
+      values_[name] = fmt::format("{:.0f}", follows);
+      changed += fmt::format("{}{} = {:.0f}", changed.empty() ? "" : ", ", name, follows);
+    }
+    return changed.empty() ? "" : fmt::format("{} with {} = {}", changed, hidden, value);
+  }
+  return "";
 }
 
 const std::string* Config::Find(Keys keys, std::string& key) {

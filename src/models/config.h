@@ -2,6 +2,7 @@
 // defaults that the library has.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -19,6 +20,10 @@ namespace beryl::models {
 // A key and the other names that the library takes for it (its attribute_map).
 using Keys = std::initializer_list<std::string_view>;
 
+// The names that families have for the hidden size.
+inline constexpr std::array<std::string_view, 4> kHiddenSizes = {"hidden_size", "n_embd", "d_model",
+                                                                 "dim"};
+
 // Reading never fails: a value that cannot be is noted as the error, the first one stays, and the
 // default is given instead, so that a family reads like the model. Ask error() before building.
 class Config {
@@ -28,6 +33,11 @@ class Config {
 
   // As `--set key=value` says; the value as it would stand in the file, strings without quotes.
   void Set(const std::string& key, const std::string& value);
+
+  // Where hidden sizes were set: heads and inner sizes that the file has and nobody set grow and
+  // shrink with them, so that heads stay as wide as they were. A sentence for what was changed;
+  // empty: nothing.
+  std::string FollowHiddenSize();
 
   // From 1 to 2^24. `otherwise` where the key is missing or null.
   int64_t Int(Keys keys, int64_t otherwise);
@@ -57,6 +67,7 @@ class Config {
 
   std::string name_;
   std::map<std::string, std::string, std::less<>> values_;  // as they stand, strings unquoted
+  std::map<std::string, std::string, std::less<>> file_;    // before anything was set
   std::set<std::string, std::less<>> set_;
   std::set<std::string, std::less<>> read_;
   std::optional<Error> error_;

@@ -288,6 +288,10 @@ std::string NearKeys(const std::string& key, const Config& config) {
 
 }  // namespace
 
+bool IsHiddenSize(std::string_view key) {
+  return std::find(kHiddenSizes.begin(), kHiddenSizes.end(), key) != kHiddenSizes.end();
+}
+
 Result<Description> Describe(const ModelConfig& model, const DescribeOptions& options) {
   auto config = Config::Parse(model.text, model.name);
   if (!config) return config.error();
@@ -310,6 +314,11 @@ Result<Description> Describe(const ModelConfig& model, const DescribeOptions& op
     config->Set("image_size", std::to_string(options.input.image_size));
   }
   std::vector<std::string> assumptions = {AttentionSentence(options.attention)};
+  if (options.follow_hidden_size) {
+    if (std::string followed = config->FollowHiddenSize(); !followed.empty()) {
+      assumptions.push_back(std::move(followed));
+    }
+  }
   const auto input = FillInput(*family, *config, options.input, assumptions);
   if (!input) return input.error();
   Pass pass = PassOf(*input, options);

@@ -243,5 +243,28 @@ TEST(DescribeTest, SetsKeysByAnyOfTheirNames) {
               HasSubstr("did you mean 'num_hidden_layers'"));
 }
 
+// The 24 small BERTs of Turc et al. are a sweep of the base model.
+TEST(DescribeTest, HeadsAndInnerSizeFollowTheHiddenSize) {
+  const auto base = FindConfig("bert-base-uncased");
+  ASSERT_TRUE(base);
+  for (const int64_t hidden : {128, 256, 512, 768}) {
+    for (const int64_t layers : {2, 12}) {
+      const auto published =
+          FindConfig("google/bert_uncased_L-" + std::to_string(layers) + "_H-" +
+                     std::to_string(hidden) + "_A-" + std::to_string(hidden / 64));
+      ASSERT_TRUE(published);
+      const Description swept =
+          Described(base->text, {.set = {{"num_hidden_layers", std::to_string(layers)},
+                                         {"hidden_size", std::to_string(hidden)}},
+                                 .follow_hidden_size = true});
+      const Description described = Described(published->text, {});
+      EXPECT_EQ(swept.nodes[0].parameters, described.nodes[0].parameters);
+      EXPECT_EQ(swept.nodes[0].work.flops, described.nodes[0].work.flops);
+    }
+  }
+  EXPECT_THAT(Refusal(base->text, {.set = {{"hidden_size", "128"}}}),
+              HasSubstr("do not divide a hidden size of 128"));
+}
+
 }  // namespace
 }  // namespace beryl::models

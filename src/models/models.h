@@ -38,7 +38,12 @@ struct DescribeOptions {
   bool head = false;  // with the language model's head, on the last token of each sequence
   // Keys of the configuration to change, and their values as text.
   std::vector<std::pair<std::string, std::string>> set = {};
+  // Where the hidden size is set: heads and inner sizes follow it, unless they are set too.
+  bool follow_hidden_size = false;
 };
+
+// Whether a key is a hidden size, by any of the names that families have for it.
+bool IsHiddenSize(std::string_view key);
 
 // Fails where the configuration is of no known family or contradicts itself, with the key's name;
 // where `set` has a key that the family does not know; where the input does not suit the model.
