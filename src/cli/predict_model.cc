@@ -39,10 +39,10 @@ Result<QueryCosts> CostsOf(const DescribedPrediction& prediction, const Electric
 class Predictor {
  public:
   Predictor(EnergyModel model, Electricity electricity)
-      : model_(std::move(model)), electricity_(std::move(electricity)) {}
+      : model_(std::move(model)), predictor_(model_), electricity_(std::move(electricity)) {}
 
   Result<DescribedPrediction> Run(Description description) const {
-    auto prediction = learn::PredictDescription(model_, std::move(description));
+    auto prediction = predictor_.Predict(std::move(description));
     if (!prediction) return prediction;
     prediction->tool = kTool;
     auto costs = CostsOf(*prediction, electricity_);
@@ -53,6 +53,7 @@ class Predictor {
 
  private:
   EnergyModel model_;
+  learn::DescriptionPredictor predictor_;
   Electricity electricity_;
 };
 

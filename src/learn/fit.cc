@@ -162,7 +162,8 @@ Result<DescribedModel> FitDescribed(const Measurements& all, const ModelChoice& 
 
 std::vector<double> PredictDescribed(const DescribedModel& described, const Measurements& all,
                                      const ModelChoice& models, std::vector<Spread>* spreads) {
-  const CostModel costs(described.energy, all.primitives);
+  const PreparedCosts prepared(described.energy);
+  const CostModel costs(prepared, all.primitives);
   std::vector<double> by_row(all.rows.size(), kUnknown);
   std::vector<Spread> spread_by_row(all.rows.size());
   for (size_t i = 0; i < all.rows.size(); ++i) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -75,9 +76,22 @@ Result<bool> CheckPredictsData(const EnergyModel& model);
 std::vector<EnergyColumn> Predict(const EnergyModel& model, const Dataset& data,
                                   std::vector<DataFinding>& findings);
 
-// The same for a model that was never run: energy and, where the profile knows it, time of every
-// node of its description. Fails where the profile cannot tell from a description.
-Result<DescribedPrediction> PredictDescription(const EnergyModel& model, Description description);
+// The same for models that were never run: energy and, where the profile knows it, time of every
+// node of a description. What has to be worked out of the profile is worked out once.
+class DescriptionPredictor {
+ public:
+  explicit DescriptionPredictor(const EnergyModel& model);  // which outlives this
+  ~DescriptionPredictor();
+  DescriptionPredictor(const DescriptionPredictor&) = delete;
+  DescriptionPredictor& operator=(const DescriptionPredictor&) = delete;
+
+  // Fails where the profile cannot tell from a description.
+  Result<DescribedPrediction> Predict(Description description) const;
+
+ private:
+  struct Prepared;
+  std::unique_ptr<const Prepared> prepared_;
+};
 
 // Leaves out one model at a time; with `test`, trains on `data` and tests on the models of that.
 Result<Evaluation> Evaluate(const Dataset& data, const Dataset* test, const TrainOptions& options,

@@ -195,7 +195,8 @@ void FitCorrections(const std::vector<CostRow>& rows, const std::vector<Primitiv
 // what all rows said.
 void FitParents(const std::vector<CostRow>& rows, const std::vector<Primitive>& primitives,
                 const KindFit& kinds, double unit, OperationCosts& costs) {
-  const CostModel model(costs, primitives);
+  const PreparedCosts prepared(costs);
+  const CostModel model(prepared, primitives);
   std::vector<const CostRow*> parents;
   for (const CostRow& row : rows) {
     if (!row.operations->primitive) parents.push_back(&row);
@@ -258,9 +259,12 @@ OperationCosts FitCosts(const std::vector<CostRow>& rows,
   return costs;
 }
 
-CostModel::CostModel(const OperationCosts& costs, const std::vector<Primitive>& primitives)
-    : costs_(costs), primitives_(primitives) {
-  for (const ShapeCorrection& correction : costs.corrections) corrections_.emplace_back(correction);
+PreparedCosts::PreparedCosts(const OperationCosts& of) : costs(&of) {
+  for (const ShapeCorrection& correction : of.corrections) corrections.emplace_back(correction);
+}
+
+CostModel::CostModel(const PreparedCosts& prepared, const std::vector<Primitive>& primitives)
+    : costs_(*prepared.costs), corrections_(prepared.corrections), primitives_(primitives) {
   for (const Primitive& primitive : primitives) estimates_.push_back(Estimate(primitive));
 }
 

@@ -28,11 +28,19 @@ struct CostEstimate {
   double distance = 0;  // from measured shapes, the mean over what it takes: logarithms
 };
 
+// Costs, and what has to be worked out of them only once.
+struct PreparedCosts {
+  explicit PreparedCosts(const OperationCosts& costs);
+
+  const OperationCosts* costs;               // outlives this
+  std::vector<CorrectionModel> corrections;  // by group
+};
+
 // Costs, ready to be asked about nodes with these primitives.
 class CostModel {
  public:
   // Both outlive this.
-  CostModel(const OperationCosts& costs, const std::vector<Primitive>& primitives);
+  CostModel(const PreparedCosts& prepared, const std::vector<Primitive>& primitives);
 
   CostEstimate Alone(const NodeOperations& node) const;
 
@@ -57,8 +65,8 @@ class CostModel {
   PrimitiveEstimate Estimate(const Primitive& primitive) const;
 
   const OperationCosts& costs_;
+  const std::vector<CorrectionModel>& corrections_;
   const std::vector<Primitive>& primitives_;
-  std::vector<CorrectionModel> corrections_;  // by group
   std::vector<PrimitiveEstimate> estimates_;  // by primitive
 };
 

@@ -88,7 +88,8 @@ TEST(FitCosts, FindsTheCostsThatDataWasMadeOf) {
     if (value > 0 && (node.primitive || node.primitives.size() > 1)) rows.push_back({&node, value});
   }
   const OperationCosts costs = FitCosts(rows, counter.primitives());
-  const CostModel model(costs, counter.primitives());
+  const PreparedCosts prepared(costs);
+  const CostModel model(prepared, counter.primitives());
   double worst = 0;
   for (const CostRow& row : rows) {
     worst = std::max(worst, std::abs(model.Alone(*row.operations).value / row.measured - 1));
@@ -97,7 +98,7 @@ TEST(FitCosts, FindsTheCostsThatDataWasMadeOf) {
 
   OperationCounter others;
   const auto unseen = others.Count(TinyDescription(4096, 1024));
-  const CostModel beyond(costs, others.primitives());
+  const CostModel beyond(prepared, others.primitives());
   const CostEstimate estimate = beyond.Alone(unseen[0]);
   EXPECT_NEAR(estimate.value / joules(unseen[0], others.primitives()), 1, 0.1);
   EXPECT_GT(estimate.doubt, model.Alone(nodes[0]).doubt) << "doubt grows outside of the data";

@@ -1,6 +1,7 @@
 // Energy and time of a model that was never run.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -113,18 +114,19 @@ CostEstimate EstimateOf(const Description& description, const std::vector<NodeOp
   return estimate;
 }
 
-void PredictByCosts(const EnergyModel& model, const Description& description,
+void PredictByCosts(const DescribedModel& described, const PreparedCosts& energy,
+                    const PreparedCosts* seconds, const Description& description,
                     DescribedPrediction& out) {
   OperationCounter counter;
   const std::vector<NodeOperations> counted = counter.Count(description);
-  const CostModel costs(model.described->energy, counter.primitives());
+  const CostModel costs(energy, counter.primitives());
   const auto& nodes = description.tree.nodes;
   const std::vector<NodeId> passes = PassesOf(description);
   out.energy.self.assign(nodes.size(), 0);
   for (const NodeId pass : passes) AddWithin(description, counted, costs, pass, out.energy.self);
   out.energy.total = TotalsOf(description.tree, out.energy.self);
-  if (model.described->seconds) {
-    const CostModel times(*model.described->seconds, counter.primitives());
+  if (seconds != nullptr) {
+    const CostModel times(*seconds, counter.primitives());
     std::vector<double> self(nodes.size(), 0);
     for (const NodeId pass : passes) AddWithin(description, counted, times, pass, self);
     out.seconds = TotalsOf(description.tree, self);
@@ -136,8 +138,8 @@ void PredictByCosts(const EnergyModel& model, const Description& description,
     const CostEstimate estimate =
         EstimateOf(description, counted, counter.primitives(), costs, node);
     const Spread spread{estimate.noise, std::hypot(estimate.doubt, doubt)};
-    const Interval interval = IntervalOf(
-        out.energy.total[node], spread, model.described->noise_factors[LevelOf(nodes[node].level)]);
+    const Interval interval = IntervalOf(out.energy.total[node], spread,
+                                         described.noise_factors[LevelOf(nodes[node].level)]);
     out.energy.low.push_back(interval.low);
     out.energy.high.push_back(interval.high);
     out.beyond[node] = doubt > 0 || estimate.distance > kBeyond;
@@ -162,7 +164,23 @@ void PredictByCosts(const EnergyModel& model, const Description& description,
 
 }  // namespace
 
-Result<DescribedPrediction> PredictDescription(const EnergyModel& model, Description description) {
+struct DescriptionPredictor::Prepared {
+  explicit Prepared(const EnergyModel& of) : model(&of) {
+    if (of.described) energy.emplace(of.described->energy);
+    if (of.described && of.described->seconds) seconds.emplace(*of.described->seconds);
+  }
+
+  const EnergyModel* model;
+  std::optional<PreparedCosts> energy;
+  std::optional<PreparedCosts> seconds;
+};
+
+DescriptionPredictor::DescriptionPredictor(const EnergyModel& model)
+    : prepared_(std::make_unique<Prepared>(model)) {}
+DescriptionPredictor::~DescriptionPredictor() = default;
+
+Result<DescribedPrediction> DescriptionPredictor::Predict(Description description) const {
+  const EnergyModel& model = *prepared_->model;
   DescribedPrediction prediction;
   prediction.profile = model.name;
   prediction.machine = model.trained_on.machine;
@@ -172,7 +190,8 @@ Result<DescribedPrediction> PredictDescription(const EnergyModel& model, Descrip
     PredictByDatasheet(*model.datasheet, description, prediction);
   } else if (model.described) {
     prediction.energy.origin = fmt::format("predicted by {} from the description", model.name);
-    PredictByCosts(model, description, prediction);
+    PredictByCosts(*model.described, *prepared_->energy,
+                   prepared_->seconds ? &*prepared_->seconds : nullptr, description, prediction);
   } else {
     return InvalidError(
         fmt::format("{}: a profile of method {} that knows nothing of descriptions; train it with "

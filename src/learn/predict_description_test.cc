@@ -28,6 +28,10 @@ EnergyModel Costs() {
   return model;
 }
 
+Result<DescribedPrediction> PredictDescription(const EnergyModel& model, Description description) {
+  return DescriptionPredictor(model).Predict(std::move(description));
+}
+
 void ExpectParts(const DescribedPrediction& prediction) {
   const auto& nodes = prediction.description.tree.nodes;
   for (NodeId node = 0; node < nodes.size(); ++node) {
