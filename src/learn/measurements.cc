@@ -45,6 +45,14 @@ bool Same(const Measurement& a, const Measurement& b) {
          std::equal(a.features.begin(), a.features.end(), b.features.begin(), same);
 }
 
+NodeOperations OfOneRun(NodeOperations operations, double runs) {
+  if (!(runs > 1)) return operations;
+  for (double& work : operations.own) work /= runs;
+  for (double& work : operations.host) work /= runs;
+  for (auto& [primitive, times] : operations.primitives) times /= runs;
+  return operations;
+}
+
 class Gatherer {
  public:
   Measurements Run(const Dataset& data) {
@@ -90,7 +98,10 @@ class Gatherer {
         continue;
       }
       const auto [at, is_new] = known.try_emplace(node, 0);
-      if (is_new) at->second = Intern(counted[node], first);
+      if (is_new) {
+        // A node that runs several times (layers that are shared) was measured once.
+        at->second = Intern(OfOneRun(counted[node], run.description->nodes[node].runs), first);
+      }
       found.push_back(at->second);
     }
     return found;
