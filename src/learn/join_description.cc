@@ -4,18 +4,9 @@
 #include <string>
 #include <unordered_map>
 
+#include "learn/scope_tree.h"
+
 namespace beryl::learn {
-namespace {
-
-std::string LowerCase(std::string_view text) {
-  std::string lower(text);
-  for (char& letter : lower) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  }
-  return lower;
-}
-
-}  // namespace
 
 std::vector<NodeId> JoinDescription(const ModelRun& run) {
   const Description& description = *run.description;
@@ -28,7 +19,7 @@ std::vector<NodeId> JoinDescription(const ModelRun& run) {
     if (node == 0 || scope != description.nodes[described[node].parent].scope) {
       modules.emplace(scope, node);
     } else {
-      functions[scope + ":" + LowerCase(described[node].type)].push_back(node);
+      functions[scope + ":" + NameOfType(described[node].type)].push_back(node);
     }
   }
   std::vector<NodeId> joined;
@@ -48,7 +39,7 @@ std::vector<NodeId> JoinDescription(const ModelRun& run) {
     // The last part is the operation's own name; its module may have no row.
     const size_t dot = scope.rfind('.');
     scope.resize(dot == std::string::npos ? 0 : dot);
-    const std::string key = scope + ":" + LowerCase(of.type);
+    const std::string key = scope + ":" + NameOfType(of.type);
     const auto function = functions.find(key);
     if (function == functions.end()) {
       joined.push_back(kNoNode);

@@ -236,6 +236,7 @@ OperationCosts FitCosts(const std::vector<CostRow>& rows,
   BottleneckRows all{Eigen::MatrixXd(count, kDevice), Eigen::MatrixXd(count, kHost),
                      Eigen::VectorXd(count)};
   std::vector<double> measured;
+  measured.reserve(rows.size());
   for (const CostRow& row : rows) measured.push_back(row.measured);
   const double unit = Median(measured);
   for (Eigen::Index i = 0; i < count; ++i) {

@@ -144,6 +144,34 @@ int64_t KeysSeen(const Pass& pass, int64_t new_keys, const AttentionOptions& opt
   return before + new_keys;
 }
 
+KeysAndValues ProjectKeys(Graph& graph, const KeyNames& names, const Tensor& x,
+                          const Tensor* memory, bool decoder, const LinearOptions& linear,
+                          AttentionOptions& options) {
+  const Pass& pass = graph.pass();
+  const int64_t width = options.kv_heads * options.head_dim;
+  if (memory == nullptr) {
+    if (decoder) {
+      options.mask = Mask::kCausal;
+      options.cache = true;
+    }
+    const Tensor k = graph.Linear(names.k, x, width, linear);
+    return {k, graph.Linear(names.v, x, width, linear)};
+  }
+  options.memory = pass.encoded;
+  if (!pass.run_encoder) {
+    const auto parameters = static_cast<uint64_t>(x.Last()) * static_cast<uint64_t>(width) +
+                            (linear.bias ? static_cast<uint64_t>(width) : 0);
+    graph.Unused(names.k, "Linear", parameters);
+    graph.Unused(names.v, "Linear", parameters);
+    Tensor cached = x.WithLast(width);
+    cached.split = pass.gpus > 1 && linear.split == Split::kColumns;
+    return {cached, cached};
+  }
+  const Tensor k = graph.Linear(names.k, *memory, width, linear);
+  const Tensor v = graph.Linear(names.v, *memory, width, linear);
+  return {graph.Copy("cat", k), graph.Copy("cat", v)};
+}
+
 Tensor Attend(Graph& graph, const Tensor& q_in, const Tensor& k_in, const Tensor& v_in,
               const AttentionOptions& options) {
   Tensor q = Heads(q_in, options.heads, options.head_dim);

@@ -41,6 +41,20 @@ struct AttentionOptions {
 Tensor Attend(Graph& graph, const Tensor& q, const Tensor& k, const Tensor& v,
               const AttentionOptions& options);
 
+// The keys and values that x attends to: its own, or those of a memory. Of a memory that is in the
+// cache nothing is computed. `options` are told what follows from that.
+struct KeysAndValues {
+  Tensor k;
+  Tensor v;
+};
+struct KeyNames {
+  const char* k;
+  const char* v;
+};
+KeysAndValues ProjectKeys(Graph& graph, const KeyNames& names, const Tensor& x,
+                          const Tensor* memory, bool decoder, const LinearOptions& linear,
+                          AttentionOptions& options);
+
 // Keys that each query of this pass sees.
 int64_t KeysSeen(const Pass& pass, int64_t new_keys, const AttentionOptions& options);
 

@@ -38,34 +38,14 @@ BartStack ReadStack(Config& config, const std::string& name) {
 
 Tensor Attention(Graph& graph, const BartStack& stack, const char* name, bool decoder,
                  const Tensor* memory, const Tensor& x) {
-  const Pass& pass = graph.pass();
   const int64_t hidden = x.Last();
   return graph.Module(name, "BartAttention", x, [&] {
     const LinearOptions split = {.split = Split::kColumns};
     AttentionOptions options = {
         .heads = stack.heads, .kv_heads = stack.heads, .head_dim = hidden / stack.heads};
     const Tensor q = graph.Linear("q_proj", x, hidden, split);
-    Tensor k = q;
-    Tensor v = q;
-    if (memory != nullptr && !pass.run_encoder) {
-      const auto width = static_cast<uint64_t>(hidden);
-      graph.Unused("k_proj", "Linear", width * width + width);
-      graph.Unused("v_proj", "Linear", width * width + width);
-    } else {
-      const Tensor& source = memory != nullptr ? *memory : x;
-      k = graph.Linear("k_proj", source, hidden, split);
-      v = graph.Linear("v_proj", source, hidden, split);
-    }
-    if (memory != nullptr) {
-      options.memory = pass.encoded;
-      if (pass.run_encoder) {
-        graph.Copy("cat", k);
-        graph.Copy("cat", v);
-      }
-    } else if (decoder) {
-      options.mask = AttentionOptions::Mask::kCausal;
-      options.cache = true;
-    }
+    const auto [k, v] =
+        ProjectKeys(graph, {"k_proj", "v_proj"}, x, memory, decoder, split, options);
     return graph.Linear("out_proj", Attend(graph, q, k, v, options), hidden,
                         {.split = Split::kRows});
   });

@@ -37,27 +37,7 @@ Tensor Attention(Graph& graph, const T5Parts& parts, const std::string& name, bo
                                 .kv_heads = parts.sizes.heads,
                                 .head_dim = parts.head_dim,
                                 .bias = true};
-    Tensor k = q;
-    Tensor v = q;
-    if (memory != nullptr && !pass.run_encoder) {
-      const auto parameters = static_cast<uint64_t>(x.Last()) * static_cast<uint64_t>(inner);
-      graph.Unused("k", "Linear", parameters);
-      graph.Unused("v", "Linear", parameters);
-    } else {
-      const Tensor& source = memory != nullptr ? *memory : x;
-      k = graph.Linear("k", source, inner, split);
-      v = graph.Linear("v", source, inner, split);
-    }
-    if (memory != nullptr) {
-      options.memory = pass.encoded;
-      if (pass.run_encoder) {
-        graph.Copy("cat", k);
-        graph.Copy("cat", v);
-      }
-    } else if (decoder) {
-      options.mask = AttentionOptions::Mask::kCausal;
-      options.cache = true;
-    }
+    const auto [k, v] = ProjectKeys(graph, {"k", "v"}, x, memory, decoder, split, options);
     if (has_bias) {
       RelativeBias(graph, parts, x.shape.dims[1], KeysSeen(pass, x.shape.dims[1], options));
     }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,8 +15,12 @@ Tensor BuildVit(Graph& graph, Config& config) {
   sizes.layers = ReadLayers(config, {"num_hidden_layers"}, 12);
   sizes.heads = config.Int({"num_attention_heads"}, 12);
   sizes.intermediate = config.Int({"intermediate_size"}, 3072);
-  const auto [height, width] = config.Pair({"image_size"}, 224);
-  const auto [patch_height, patch_width] = config.Pair({"patch_size"}, 16);
+  const std::pair<int64_t, int64_t> image = config.Pair({"image_size"}, 224);
+  const int64_t height = image.first;
+  const int64_t width = image.second;
+  const std::pair<int64_t, int64_t> patch = config.Pair({"patch_size"}, 16);
+  const int64_t patch_height = patch.first;
+  const int64_t patch_width = patch.second;
   const int64_t channels = config.Int({"num_channels"}, 3);
   const bool qkv_bias = config.Bool({"qkv_bias"}, true);
   const int64_t pooled = config.Int({"pooler_output_size"}, sizes.hidden);
