@@ -27,7 +27,9 @@ constexpr double kParentPrior = 1e-5;  // of what was learned from all rows, for
 
 // Priors of doubt: relative standard deviations, stated and not fitted.
 constexpr double kDoubtPerDistance = 0.03;  // a factor of e away from what was measured
-constexpr double kOwnDoubt = 0.05;          // about operations that are in no primitive
+constexpr double kDoubtBeyond = 0.05;       // and on top of it for each beyond a factor of two
+constexpr double kNear = 0.7;
+constexpr double kOwnDoubt = 0.05;  // about operations that are in no primitive
 constexpr double kParentNoise = 0.01;
 constexpr double kUnknownDistance = 3;  // of a group that was never measured
 
@@ -287,7 +289,9 @@ CostModel::PrimitiveEstimate CostModel::Estimate(const Primitive& primitive) con
   estimate.alone.value = (device + idle) * std::exp(answer.correction);
   estimate.alone.noise =
       idle > 0 ? std::hypot(noise, costs_.host_jitter * host / (device + idle)) : noise;
-  estimate.alone.doubt = std::hypot(answer.deviation, kDoubtPerDistance * answer.distance);
+  const double far = std::max(0.0, answer.distance - kNear);
+  estimate.alone.doubt =
+      std::hypot(answer.deviation, kDoubtPerDistance * answer.distance + kDoubtBeyond * far);
   estimate.alone.distance = answer.distance;
   return estimate;
 }

@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "learn/intervals.h"
 #include "learn/learn.h"
+#include "learn/memory_need.h"
 #include "learn/operation_costs.h"
 #include "learn/predict_datasheet.h"
 
@@ -16,8 +18,8 @@ namespace {
 // Priors of doubt about what a trained profile has never seen: relative standard deviations.
 constexpr double kOtherDtype = 0.3;
 constexpr double kFusedAttention = 0.3;
-constexpr double kSeveralGpus = 0.3;
-constexpr double kMathNoise = 0.05;  // of a single operation of those in no primitive
+constexpr double kMathNoise = 0.05;   // of a single operation of those in no primitive
+constexpr double kWorthSaying = 4e9;  // bytes of memory that not every GPU has
 // Farther from every measured shape than a factor of two.
 constexpr double kBeyond = 0.7;
 
@@ -87,11 +89,6 @@ double DoubtAbout(const Description& description, std::vector<std::string>& note
         "the profile was trained on eager attention only: fused attention is taken for its "
         "products, and the interval is wide");
   }
-  if (description.input.gpus > 1) {
-    add(kSeveralGpus,
-        "the profile was trained on one GPU: sending between GPUs is taken for copying, and the "
-        "interval is wide");
-  }
   return doubt;
 }
 
@@ -140,8 +137,12 @@ void PredictByCosts(const DescribedModel& described, const PreparedCosts& energy
     const Spread spread{estimate.noise, std::hypot(estimate.doubt, doubt)};
     const Interval interval = IntervalOf(out.energy.total[node], spread,
                                          described.noise_factors[LevelOf(nodes[node].level)]);
-    out.energy.low.push_back(interval.low);
-    out.energy.high.push_back(interval.high);
+    // What takes nothing takes nothing for sure.
+    const bool nothing = out.energy.total[node] == 0;
+    out.energy.low.push_back(nothing ? 0 : interval.low);
+    out.energy.high.push_back(nothing ? 0 : interval.high);
+    // Nothing below ML primitives was ever timed.
+    if (nodes[node].level == Level::kKernel && !out.seconds.empty()) out.seconds[node] = kUnknown;
     out.beyond[node] = doubt > 0 || estimate.distance > kBeyond;
     if (counted[node].primitive && out.beyond[node]) beyond_j += out.energy.total[node];
   }
@@ -152,6 +153,16 @@ void PredictByCosts(const DescribedModel& described, const PreparedCosts& energy
       out.energy.low[0] += out.energy.low[pass];
       out.energy.high[0] += out.energy.high[pass];
     }
+  }
+  const MemoryNeed need = MemoryNeedOf(description);
+  if (need.Total() > kWorthSaying) {
+    out.notes.push_back(fmt::format(
+        "needs {} for weights{}, and room for activations; the profile does not say whether its "
+        "machine has that",
+        FormatBytes(static_cast<uint64_t>(need.weights)),
+        need.cache > 0 ? fmt::format(" and {} for keys and values",
+                                     FormatBytes(static_cast<uint64_t>(need.cache)))
+                       : ""));
   }
   const double share = out.energy.total[0] > 0 ? beyond_j / out.energy.total[0] : 0;
   if (doubt == 0 && share > 0.005) {
@@ -188,6 +199,11 @@ Result<DescribedPrediction> DescriptionPredictor::Predict(Description descriptio
   prediction.energy.label = "predicted";
   if (model.datasheet) {
     PredictByDatasheet(*model.datasheet, description, prediction);
+  } else if (model.described && description.input.gpus > 1) {
+    return InvalidError(fmt::format(
+        "{}: trained on one GPU, it knows nothing of {} that work together; take the datasheet of "
+        "such GPUs (--profile), or leave --gpus out",
+        model.name, description.input.gpus));
   } else if (model.described) {
     prediction.energy.origin = fmt::format("predicted by {} from the description", model.name);
     PredictByCosts(*model.described, *prepared_->energy,

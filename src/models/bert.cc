@@ -84,6 +84,7 @@ BertParts ReadBert(Config& config, std::string prefix) {
   parts.types = config.Int({"type_vocab_size"}, 2);
   parts.activation = ReadActivation(config, {"hidden_act"}, "gelu");
   RequireHeads(config, "num_attention_heads", parts.sizes);
+  RequireNoCrossAttention(config);
   return parts;
 }
 

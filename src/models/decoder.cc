@@ -190,6 +190,13 @@ void SetWindow(DecoderParts& parts, std::optional<int64_t> window) {
 void SetWindows(Config& config, DecoderParts& parts, std::optional<int64_t> window,
                 bool (*is_sliding)(int64_t layer, int64_t from), int64_t from) {
   const std::vector<std::string> types = config.Texts({"layer_types"});
+  config.Require(types.empty() || types.size() == static_cast<size_t>(parts.sizes.layers),
+                 "layer_types",
+                 fmt::format("has to have one for each of {} layers", parts.sizes.layers));
+  for (const std::string& type : types) {
+    config.Require(type == "sliding_attention" || type == "full_attention", "layer_types",
+                   "'" + type + "' is neither sliding_attention nor full_attention");
+  }
   if (!window) return;
   for (int64_t layer = 0; layer < parts.sizes.layers; ++layer) {
     const auto at = static_cast<size_t>(layer);

@@ -245,6 +245,23 @@ std::string AttentionSentence(AttentionKind attention) {
   return "";
 }
 
+// Where the configuration speaks of other numbers than are described; else empty.
+std::string OtherDtype(Config& config, Dtype dtype) {
+  const std::string configured = config.Text({"dtype", "torch_dtype"}, "");
+  const std::string bits = config.Text({"quantization_config.bits"}, "");
+  const std::string method = config.Text({"quantization_config.quant_method"}, "");
+  const bool quantized = !bits.empty() || !method.empty();
+  if (!quantized && (configured.empty() || configured == DtypeName(dtype))) return "";
+  std::string says = configured.empty() ? "" : configured;
+  if (quantized) {
+    says += fmt::format("{}weights quantized{}{}", says.empty() ? "" : ", ",
+                        bits.empty() ? "" : " to " + bits + " bits",
+                        method.empty() ? "" : " (" + method + ")");
+  }
+  return fmt::format("numbers are {}, though the configuration says {} (--dtype)", DtypeName(dtype),
+                     Printable(says));
+}
+
 // What the user did not say.
 Result<ModelInput> FillInput(const Family& family, Config& config, const ModelInput& given,
                              std::vector<std::string>& assumptions) {
@@ -309,7 +326,13 @@ Result<Description> Describe(const ModelConfig& model, const DescribeOptions& op
   if (options.head && !family->generates) {
     return MisuseError(fmt::format("--head: {} has no language model's head", family->root_type));
   }
-  for (const auto& [key, value] : options.set) config->Set(key, value);
+  for (const auto& [key, value] : options.set) {
+    if (key == "model_type") {
+      return MisuseError(
+          "--set model_type: another family is another model; give its name or file");
+    }
+    config->Set(key, value);
+  }
   if (options.input.image_size > 0) {
     config->Set("image_size", std::to_string(options.input.image_size));
   }
@@ -318,6 +341,12 @@ Result<Description> Describe(const ModelConfig& model, const DescribeOptions& op
     if (std::string followed = config->FollowHiddenSize(); !followed.empty()) {
       assumptions.push_back(std::move(followed));
     }
+  }
+  if (std::string differs = OtherDtype(*config, options.dtype); !differs.empty()) {
+    assumptions.push_back(std::move(differs));
+  }
+  if (options.head) {
+    assumptions.emplace_back("with the language model's head, on the last token of each sequence");
   }
   const auto input = FillInput(*family, *config, options.input, assumptions);
   if (!input) return input.error();

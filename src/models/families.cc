@@ -78,6 +78,11 @@ void RequireGpus(Config& config, std::string_view key, const Pass& pass, int64_t
                  fmt::format("{} heads cannot be shared out over {} GPUs", heads, pass.gpus));
 }
 
+void RequireNoCrossAttention(Config& config) {
+  config.Require(!config.Bool({"add_cross_attention"}, false), "add_cross_attention",
+                 "models that attend to another model's output are not described");
+}
+
 void Head(Graph& graph, const Tensor& hidden, int64_t vocab, bool tied) {
   if (!graph.pass().head) return;
   Tensor last = hidden;

@@ -68,6 +68,9 @@ std::string ReadActivation(Config& config, Keys keys, const std::string& otherwi
 // That heads can be shared out over the GPUs.
 void RequireGpus(Config& config, std::string_view key, const Pass& pass, int64_t heads);
 
+// Layers that attend to another model's output are not described here.
+void RequireNoCrossAttention(Config& config);
+
 // The language model's head, on the last token; nothing unless the pass asks for it.
 void Head(Graph& graph, const Tensor& hidden, int64_t vocab, bool tied);
 

@@ -49,6 +49,7 @@ Sizes ReadGpt(Config& config, const Pass& pass, int64_t vocab, int64_t positions
   sizes.positions = config.Int({"n_positions", "max_position_embeddings"}, positions);
   sizes.intermediate = 4 * sizes.hidden;
   RequireHeads(config, "n_head", sizes);
+  RequireNoCrossAttention(config);
   RequirePositions(config, "n_positions", pass, sizes.positions);
   RequireGpus(config, "n_head", pass, sizes.heads);
   return sizes;

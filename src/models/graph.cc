@@ -326,6 +326,13 @@ void Graph::Assume(const std::string& sentence) {
 }
 
 void Graph::Finish(const Tensor& output) {
+  // What goes into the model is what goes into its first module.
+  for (NodeId node = 1; node < nodes_.size(); node = tree_.nodes[node].end) {
+    if (nodes_[node].input_count == 0 || tree_.nodes[node].level == Level::kKernel) continue;
+    nodes_[0].first_shape = nodes_[node].first_shape;
+    nodes_[0].input_count = 1;
+    break;
+  }
   Close(output);
   for (NodeId node = static_cast<NodeId>(nodes_.size()); node-- > 1;) {
     DescribedNode& parent = nodes_[tree_.nodes[node].parent];

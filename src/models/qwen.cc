@@ -7,10 +7,12 @@ namespace {
 void ReadWindows(Config& config, DecoderParts& parts) {
   const bool windows = config.Bool({"use_sliding_window"}, false);
   const auto window = config.MaybeInt({"sliding_window"}, 4096);
-  const int64_t from = config.Int({"max_window_layers"}, 28);
+  const double from = config.Number({"max_window_layers"}, 28);
+  config.Require(from >= 0 && from <= 1e6, "max_window_layers", "has to be a number from 0 on");
+  if (config.error()) return;
   SetWindows(
       config, parts, windows ? window : std::nullopt,
-      [](int64_t layer, int64_t first) { return layer >= first; }, from);
+      [](int64_t layer, int64_t first) { return layer >= first; }, static_cast<int64_t>(from));
 }
 
 }  // namespace

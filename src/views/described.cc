@@ -109,7 +109,7 @@ std::string LineName(const Description& description, const FoldedNode& line, siz
   name += Printable(line.name);
   if (line.count > 1) name += fmt::format(" x{}", line.count);
   if (!node.type.empty() && node.type != node.name) {
-    const std::string full = name + " " + Printable(node.type);
+    std::string full = name + " " + Printable(node.type);
     if (DisplayWidth(full) <= width) return full;
   }
   return Ellipsize(name, width);

@@ -116,12 +116,12 @@ TEST(SweepViewTest, AVariantThatCannotBeHasItsReason) {
   sweep.rows.push_back({{"2", "int8"}, {}, "too, large"});
   const std::string json = Write(sweep, Format::kJson, {});
   EXPECT_FALSE(json::FindSyntaxError(json));
-  EXPECT_THAT(json, HasSubstr(R"({"values":{"batch":1,"dtype":"int8"},"parameters":30,)"));
+  EXPECT_THAT(json, HasSubstr(R"({"values":{"batch":1,"dtype":"int8"},"input":{"seq":4,)"));
   EXPECT_THAT(json,
               HasSubstr(R"("parameters":null,"flops":null,"bytes":null,"failure":"too, large")"));
   EXPECT_THAT(json, Not(HasSubstr("energy_j")));
   EXPECT_THAT(Write(sweep, Format::kCsv, {}),
-              EndsWith("tiny,2,int8,,,,\"too, large\",beryl.sweep/1\n"));
+              EndsWith("tiny,2,int8,,,,,,,,,,,,\"too, large\",beryl.sweep/1\n"));
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ class LikeFolder {
   }
 
   // As deep as the tree, which is as deep as models nest their modules.
-  void Append(FoldedNode line) {  // NOLINT(misc-no-recursion)
+  void Append(const FoldedNode& line) {  // NOLINT(misc-no-recursion)
     lines_.push_back(line);
     struct Group {
       FoldedNode line;

@@ -47,11 +47,92 @@ bool IsCalibrated(const Sweep& sweep) {
                      [](const SweepRow& row) { return row.prediction.calibrated; });
 }
 
-// The first row that was described: what it assumes, the others do too.
-const SweepRow* FirstDescribed(const Sweep& sweep) {
-  const auto found = std::find_if(sweep.rows.begin(), sweep.rows.end(),
-                                  [](const SweepRow& row) { return row.failure.empty(); });
-  return found == sweep.rows.end() ? nullptr : &*found;
+// "batch = 8, seq = 64"
+std::string VariantText(const Sweep& sweep, const SweepRow& row) {
+  std::string text;
+  for (size_t key = 0; key < sweep.keys.size(); ++key) {
+    text += fmt::format("{}{} = {}", key == 0 ? "" : ", ", sweep.keys[key], row.values[key]);
+  }
+  return text;
+}
+
+// Sentences that all variants have, and those of some with how many and which is the first.
+std::vector<std::string> SentencesOf(
+    const Sweep& sweep, const std::vector<std::string>& (*sentences)(const SweepRow& row),
+    bool of_some) {
+  struct Said {
+    std::string text;
+    size_t count = 0;
+    const SweepRow* first = nullptr;
+  };
+  std::vector<Said> all;
+  size_t described = 0;
+  for (const SweepRow& row : sweep.rows) {
+    if (!row.failure.empty()) continue;
+    ++described;
+    for (const std::string& sentence : sentences(row)) {
+      auto at = std::find_if(all.begin(), all.end(),
+                             [&](const Said& said) { return said.text == sentence; });
+      if (at == all.end()) at = all.insert(all.end(), {sentence, 0, &row});
+      ++at->count;
+    }
+  }
+  constexpr size_t kMostOfSome = 8;
+  std::vector<std::string> texts;
+  size_t some = 0;
+  for (const Said& said : all) {
+    if (said.count == described) {
+      texts.push_back(said.text);
+    } else if (of_some && some++ < kMostOfSome) {
+      texts.push_back(fmt::format("of {} of {} variants, first {}: {}", said.count, described,
+                                  VariantText(sweep, *said.first), said.text));
+    }
+  }
+  if (some > kMostOfSome) {
+    texts.push_back(fmt::format("and {} more of other variants", some - kMostOfSome));
+  }
+  return texts;
+}
+
+std::vector<std::string> NotesOf(const Sweep& sweep) {
+  return SentencesOf(
+      sweep,
+      [](const SweepRow& row) -> const std::vector<std::string>& { return row.prediction.notes; },
+      true);
+}
+
+// Those of all variants: what differs stands in their lines.
+std::vector<std::string> AssumptionsOf(const Sweep& sweep) {
+  return SentencesOf(
+      sweep,
+      [](const SweepRow& row) -> const std::vector<std::string>& {
+        return row.prediction.description.assumptions;
+      },
+      false);
+}
+
+// What went in, but for what is swept; empty: it does not apply, or the variant is impossible.
+std::vector<std::pair<std::string, std::string>> InputsOf(const Sweep& sweep, const SweepRow& row) {
+  const Description& description = row.prediction.description;
+  const ModelInput& input = description.input;
+  const bool known = row.failure.empty();
+  std::vector<std::pair<std::string, std::string>> inputs;
+  const auto add = [&](const std::string& name, const std::string& value) {
+    if (std::find(sweep.keys.begin(), sweep.keys.end(), name) != sweep.keys.end()) return;
+    inputs.emplace_back(name, known ? value : "");
+  };
+  const auto number = [](int64_t size) { return size > 0 ? std::to_string(size) : std::string(); };
+  add("batch", number(input.batch));
+  add("seq", number(input.seq));
+  add("decoder_seq", number(input.decoder_seq));
+  add("image_size", number(input.image_size));
+  add("prompt", number(input.prompt));
+  add("generate", number(input.generate));
+  add("context", number(input.context));
+  add("gpus", number(input.gpus));
+  add("dtype", std::string(DtypeName(description.dtype)));
+  add("attention", std::string(AttentionName(description.attention)));
+  return inputs;
 }
 
 class SweepTable : public TextPage {
@@ -73,11 +154,11 @@ class SweepTable : public TextPage {
     Head();
     for (const SweepRow& row : sweep_.rows) Row(row);
     Line();
-    if (const SweepRow* first = FirstDescribed(sweep_)) {
-      for (const std::string& note : first->prediction.notes) {
-        Paragraph("note: " + note, 0, kWarningStyle);
-      }
+    for (const std::string& note : NotesOf(sweep_)) Paragraph("note: " + note, 0, kWarningStyle);
+    for (const std::string& sentence : AssumptionsOf(sweep_)) {
+      Paragraph("assumed: " + sentence, 0, kDimStyle);
     }
+    Inputs();
     Paragraph(has_energy_ ? fmt::format("predicted from the configuration by {}; {}",
                                         Printable(sweep_.profile), sweep_.tool)
                           : fmt::format("worked out from the configuration alone; {}", sweep_.tool),
@@ -86,6 +167,19 @@ class SweepTable : public TextPage {
   }
 
  private:
+  // What went in, where it is the same for all.
+  void Inputs() {
+    std::string text;
+    for (const SweepRow& row : sweep_.rows) {
+      if (!row.failure.empty()) continue;
+      for (const auto& [name, value] : InputsOf(sweep_, row)) {
+        if (!value.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
+      }
+      break;
+    }
+    Paragraph("all with " + text, 0, kDimStyle);
+  }
+
   // Keys stand in one line, or, where that is too wide, in pieces above one another.
   void Widths() {
     int all = has_energy_ ? 66 : 26;
@@ -185,6 +279,15 @@ void WriteRow(JsonWriter& json, const Sweep& sweep, const SweepRow& row) {
     }
   }
   json.End();
+  json.Key("input").BeginObject();
+  for (const auto& [name, value] : InputsOf(sweep, row)) {
+    if (const auto number = ParseNumber(value)) {
+      WriteWhole(json, name, *number);
+    } else {
+      json.Member(name, value.empty() ? std::optional<std::string>() : std::optional(value));
+    }
+  }
+  json.End();
   WriteWhole(json, "parameters", numbers.parameters);
   WriteWhole(json, "flops", numbers.flops);
   WriteWhole(json, "bytes", numbers.bytes);
@@ -212,9 +315,8 @@ std::string Json(const Sweep& sweep) {
   json.Key("rows").BeginArray();
   for (const SweepRow& row : sweep.rows) WriteRow(json, sweep, row);
   json.End();
-  const SweepRow* first = FirstDescribed(sweep);
-  WriteSentences(json, "notes",
-                 first != nullptr ? first->prediction.notes : std::vector<std::string>());
+  WriteSentences(json, "notes", NotesOf(sweep));
+  WriteSentences(json, "assumptions", AssumptionsOf(sweep));
   json.Member("tool", sweep.tool);
   json.End();
   return json.Take() + "\n";
@@ -224,6 +326,7 @@ std::string Csv(const Sweep& sweep) {
   const bool has_energy = !sweep.profile.empty();
   std::string text = "model,";
   for (const std::string& key : sweep.keys) text += CsvText(key) + ",";
+  for (const auto& [name, value] : InputsOf(sweep, sweep.rows.front())) text += name + ",";
   text += "parameters,flops,bytes,";
   if (has_energy) text += "energy_j,low_j,high_j,seconds,";
   text += "failure,";
@@ -233,6 +336,7 @@ std::string Csv(const Sweep& sweep) {
     const RowNumbers numbers = NumbersOf(row);
     text += CsvText(sweep.model) + ",";
     for (const std::string& value : row.values) text += CsvText(value) + ",";
+    for (const auto& [name, value] : InputsOf(sweep, row)) text += value + ",";
     text += fmt::format("{},{},{},", WholeOrFigure(numbers.parameters),
                         WholeOrFigure(numbers.flops), WholeOrFigure(numbers.bytes));
     if (has_energy) {
