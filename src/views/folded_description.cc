@@ -53,7 +53,7 @@ class LikeFolder {
     FoldedNode root;
     root.name = nodes_[0].name;
     root.nodes = {0};
-    Append(std::move(root));
+    Append(root);
     return std::move(lines_);
   }
 
@@ -113,7 +113,7 @@ class LikeFolder {
     for (Group& group : groups) {
       if (group.line.count > 1)
         group.line.name = std::string(group.stem) + RangeText(group.numbers);
-      Append(std::move(group.line));
+      Append(group.line);
     }
   }
 
