@@ -59,7 +59,8 @@ Tensor BuildAlbert(Graph& graph, Config& config) {
   RequireGpus(config, "num_attention_heads", pass, sizes.heads);
   config.Require(groups <= sizes.layers, "num_hidden_groups",
                  fmt::format("there are only {} layers", sizes.layers));
-  config.Require(inner <= 64, "inner_group_num", "more than 64 are not described");
+  config.Require(inner <= 64 && groups * inner <= 4096, "inner_group_num",
+                 "more than 64 of a group, or 4096 of all, are not described");
   if (config.error()) return {};
 
   const Tensor ids = graph.Ids({pass.batch, pass.tokens});
