@@ -29,10 +29,12 @@ void CheckTree(const beryl::Description& description) {
   Require(std::abs(leaves - whole) <= 1e-6 * whole, "the parts are the whole");
 }
 
-// Thousands of layers are sound but slow: sizes of more than three digits are left out.
+// Thousands of layers are sound but slow: sizes of more than three digits, or
+// with exponents, are left out.
 bool IsLarge(const std::string& text) {
   size_t digits = 0;
   for (const char c : text) {
+    if (digits > 0 && (c == 'e' || c == 'E')) return true;
     digits = c >= '0' && c <= '9' ? digits + 1 : 0;
     if (digits > 3) return true;
   }
