@@ -1,13 +1,25 @@
 #include "base/json_writer.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 
 #include "base/text.h"
 
 namespace beryl {
+namespace {
+
+// Nothing in it to escape or to make valid: almost every name there is.
+bool IsPlain(std::string_view text) {
+  return std::none_of(text.begin(), text.end(),
+                      [](char c) { return c < ' ' || c > '~' || c == '"' || c == '\\'; });
+}
+
+}  // namespace
 
 JsonWriter& JsonWriter::Open(char open, char close) {
   Separate();
@@ -34,6 +46,11 @@ JsonWriter& JsonWriter::Key(std::string_view name) {
 JsonWriter& JsonWriter::Value(std::string_view text) {
   Separate();
   text_ += '"';
+  if (IsPlain(text)) {
+    text_.append(text);
+    text_ += '"';
+    return *this;
+  }
   // Escaping comes after making it valid: names may hold any bytes.
   const std::string clean = Printable(text);
   for (const char c : clean) {
@@ -45,7 +62,10 @@ JsonWriter& JsonWriter::Value(std::string_view text) {
 }
 
 JsonWriter& JsonWriter::Value(double number) {
-  return Raw(std::isfinite(number) ? fmt::format("{}", number) : "null");
+  if (!std::isfinite(number)) return Raw("null");
+  std::array<char, 64> digits;  // the longest double has 24
+  const char* end = fmt::format_to(digits.data(), FMT_COMPILE("{}"), number);
+  return Raw({digits.data(), static_cast<size_t>(end - digits.data())});
 }
 
 JsonWriter& JsonWriter::Value(bool truth) { return Raw(truth ? "true" : "false"); }
