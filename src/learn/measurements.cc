@@ -6,17 +6,10 @@
 #include <unordered_map>
 
 #include "learn/join_description.h"
+#include "learn/scope_tree.h"
 
 namespace beryl::learn {
 namespace {
-
-std::string LowerCase(std::string_view text) {
-  std::string lower(text);
-  for (char& letter : lower) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  }
-  return lower;
-}
 
 uint8_t LevelIndex(Level level) {
   const auto at = std::find(kDataLevels.begin(), kDataLevels.end(), level);
@@ -124,7 +117,7 @@ class Gatherer {
   uint32_t TypeIndex(const std::string& name) {
     const auto known = written_.find(name);
     if (known != written_.end()) return known->second;
-    std::string lower = LowerCase(name);
+    std::string lower = NameOfType(name);
     const auto [at, is_new] = type_.try_emplace(lower, all_.types.size());
     if (is_new) {
       all_.types.push_back(std::move(lower));

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "learn/add_up.h"
 #include "learn/memory_need.h"
 
 namespace beryl::learn {
@@ -112,12 +113,6 @@ class Roofline {
   double bandwidth_;
   double link_;
 };
-
-void AddUp(const ModelTree& tree, std::vector<double>& column) {
-  for (NodeId node = static_cast<NodeId>(column.size()); node-- > 1;) {
-    column[tree.nodes[node].parent] += column[node];
-  }
-}
 
 const char* DeviceWord(const Datasheet& sheet) { return sheet.gpu ? "GPU" : "processor"; }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "learn/add_up.h"
 #include "learn/intervals.h"
 #include "learn/learn.h"
 #include "learn/memory_need.h"
@@ -53,14 +54,6 @@ void AddWithin(const Description& description, const std::vector<NodeOperations>
     }
     self[node] = device + idle * costs.HostWithin(host);
   }
-}
-
-std::vector<double> TotalsOf(const ModelTree& tree, const std::vector<double>& self) {
-  std::vector<double> total = self;
-  for (NodeId node = static_cast<NodeId>(total.size()); node-- > 1;) {
-    total[tree.nodes[node].parent] += total[node];
-  }
-  return total;
 }
 
 // The passes of a description, each of which runs as a whole.
@@ -121,12 +114,13 @@ void PredictByCosts(const DescribedModel& described, const PreparedCosts& energy
   const std::vector<NodeId> passes = PassesOf(description);
   out.energy.self.assign(nodes.size(), 0);
   for (const NodeId pass : passes) AddWithin(description, counted, costs, pass, out.energy.self);
-  out.energy.total = TotalsOf(description.tree, out.energy.self);
+  out.energy.total = out.energy.self;
+  AddUp(description.tree, out.energy.total);
   if (seconds != nullptr) {
     const CostModel times(*seconds, counter.primitives());
-    std::vector<double> self(nodes.size(), 0);
-    for (const NodeId pass : passes) AddWithin(description, counted, times, pass, self);
-    out.seconds = TotalsOf(description.tree, self);
+    out.seconds.assign(nodes.size(), 0);
+    for (const NodeId pass : passes) AddWithin(description, counted, times, pass, out.seconds);
+    AddUp(description.tree, out.seconds);
   }
   const double doubt = DoubtAbout(description, out.notes);
   out.beyond.assign(nodes.size(), false);

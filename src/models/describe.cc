@@ -263,8 +263,8 @@ std::string OtherDtype(Config& config, Dtype dtype) {
 }
 
 // What the user did not say.
-Result<ModelInput> FillInput(const Family& family, Config& config, const ModelInput& given,
-                             std::vector<std::string>& assumptions) {
+ModelInput FillInput(const Family& family, Config& config, const ModelInput& given,
+                     std::vector<std::string>& assumptions) {
   ModelInput input = given;
   if (family.input == InputKind::kImage) {
     const auto [height, width] = config.Pair({"image_size"}, 224);
@@ -348,14 +348,13 @@ Result<Description> Describe(const ModelConfig& model, const DescribeOptions& op
   if (options.head) {
     assumptions.emplace_back("with the language model's head, on the last token of each sequence");
   }
-  const auto input = FillInput(*family, *config, options.input, assumptions);
-  if (!input) return input.error();
-  Pass pass = PassOf(*input, options);
+  const ModelInput input = FillInput(*family, *config, options.input, assumptions);
+  const Pass pass = PassOf(input, options);
 
   // Keys that were set in vain show only once the model has been built.
   Describer describer(*family, *config, model.name);
-  auto description = input->prompt > 0
-                         ? DescribeGeneration(*family, describer, pass, *input, model.name)
+  auto description = input.prompt > 0
+                         ? DescribeGeneration(*family, describer, pass, input, model.name)
                          : describer.Run(pass);
   if (const auto vain = describer.config().SetInVain(); !vain.empty()) {
     return MisuseError(fmt::format("--set {}: {} has no such key{}", vain.front(), model.name,
@@ -364,7 +363,7 @@ Result<Description> Describe(const ModelConfig& model, const DescribeOptions& op
   if (!description) return description;
   description->model = model.name;
   description->family = type;
-  description->input = *input;
+  description->input = input;
   description->dtype = options.dtype;
   description->attention = options.attention;
   assumptions.insert(assumptions.end(), description->assumptions.begin(),
