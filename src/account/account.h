@@ -22,8 +22,10 @@
 
 #include "base/result.h"
 #include "types/footprint.h"
+#include "types/measurement.h"
 #include "types/op_trace.h"
 #include "types/power_trace.h"
+#include "types/recording.h"
 #include "types/timeline.h"
 
 namespace beryl::account {
@@ -68,6 +70,28 @@ Result<std::vector<Footprint>> AccountThinned(const PowerTrace& power, const OpT
 // ran at once.
 Result<Footprint> ShareTime(const PowerTrace& power, const OpTrace& ops,
                             const AccountOptions& options);
+
+// How a package's energy is told apart by CPU time.
+enum class SplitRule {
+  kBusy,      // among those that ran, in proportion to their time; idle only while nothing runs
+  kCapacity,  // a CPU that idles keeps its part of the time, and that is idle energy
+};
+
+struct MeasureOptions {
+  SplitRule split = SplitRule::kBusy;
+  size_t slices = 120;  // of the power over time, for drawing
+};
+
+// What a recording comes to: the energy of every device, and whose it was. `recording` may be of a
+// recorder that was killed.
+Measurement Measure(const PowerTrace& power, const Recording& recording,
+                    const MeasureOptions& options);
+
+// The channels of `power` with the energy of the watched processes only: of packages and memory
+// their part by CPU time, of GPUs theirs where it is known, else all. What cannot be told apart
+// stays as it is, and a note says so.
+PowerTrace Virtualize(const PowerTrace& power, const Recording& recording, SplitRule rule,
+                      std::vector<std::string>& notes);
 
 // How sparsely it makes sense to go: the largest n that leaves the fastest channel eight readings.
 uint64_t SparsestPeriod(const PowerTrace& power);

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "base/result.h"
 #include "types/op_trace.h"
 #include "types/power_trace.h"
+#include "types/recording.h"
 #include "types/run_context.h"
 
 namespace beryl::store {
@@ -22,7 +25,8 @@ struct StoredRun {
   OpTrace ops;
   PowerTrace power;
   RunContext context;
-  std::vector<std::string> notes;  // what was wrong with the inputs
+  std::vector<std::string> notes;      // what was wrong with the inputs
+  std::optional<Recording> recording;  // of a run that this program measured
 };
 
 // Whether a file with these first bytes is a run file.
@@ -37,6 +41,31 @@ struct SavedRun {
 // Writes a run. Its operations come to stand in order of their start, those that start together as
 // they were.
 Result<SavedRun> Save(const StoredRun& run, GrowingFile& file);
+
+// Writes a recording while it goes on: after every call what was given stands in the file, and a
+// file whose writer was killed holds all of that.
+class RecordingWriter {
+ public:
+  // Writes what is known at the start: of `power` the channels without readings, of `recording`
+  // all but activity, features and windows, which come later.
+  static Result<RecordingWriter> Start(GrowingFile& file, const RunContext& context,
+                                       const PowerTrace& power, const Recording& recording);
+  RecordingWriter(RecordingWriter&&) noexcept;
+  RecordingWriter& operator=(RecordingWriter&&) noexcept;
+  ~RecordingWriter();
+
+  // The next piece of the readings (see sources::Recorder::Take). Gaps of a channel count from the
+  // first reading of the piece.
+  Result<bool> Append(const PowerTrace& power, const Recording& piece);
+  Result<bool> Append(const RunWindow& window);
+  // What is known at the end: end, exit code, cost and notes. Marks the file as whole.
+  Result<bool> Finish(const Recording& recording);
+
+ private:
+  struct State;
+  explicit RecordingWriter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
 
 struct LoadOptions {
   // Where several files make one run: what this one's devices and channels are called after, and

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,32 +13,54 @@
 namespace beryl {
 
 // Whose power a channel reads. Told by the channel's name: `CPU:0`, `DRAM:0`, `GPU:1`, `wall`,
-// `psys`; with several machines `node2/CPU:0`.
+// `psys`, `battery`; with several machines `node2/CPU:0`.
 enum class ChannelScope : uint8_t {
   kPackage,  // CPU:n, a processor package
   kDram,     // DRAM:n, not contained in a package
   kCore,     // CORE:n and UNCORE:n, contained in a package
   kGpu,      // GPU:n
   kBoard,    // psys: packages, memory and what is soldered beside them
-  kWall,     // wall: everything behind the plug
+  kWall,     // wall, battery: everything behind the plug
   kOther,    // anything else
 };
 ChannelScope ScopeOfName(std::string_view name);
+std::string_view ScopeName(ChannelScope scope);  // "package", ...
 
 enum class ChannelKind : uint8_t {
   kPowerGauge,     // values are watts at that moment
   kEnergyCounter,  // values are joules since the first reading, wraps undone
 };
 
+// How sure a number may be: read from a meter, or worked out from something else.
+enum class Origin : uint8_t { kMeasured, kEstimated };
+std::string_view OriginName(Origin origin);  // "measured", ...
+
+// What a meter says of itself. All of it is unknown for readings from a file that does not tell.
+struct MeterTraits {
+  std::string source;  // "rapl-powercap"; empty: not known
+  std::string reads;   // what of it: "intel-rapl:0/energy_uj", "energy counter of NVIDIA A100"
+  Origin origin = Origin::kMeasured;
+  std::string unit;      // of a count as the meter gives it: "uJ", "mJ", "mW"
+  double per_count = 1;  // joules or watts that a count stands for; its resolution
+  uint64_t wrap = 0;     // the count at which it starts again from zero; 0: never, or not known
+  double update_period_us = std::numeric_limits<double>::quiet_NaN();  // as seen, not as promised
+  double error = std::numeric_limits<double>::quiet_NaN();  // relative half-width; NaN: not known
+  std::string within;         // the channel that contains it, so that nothing is counted twice
+  std::optional<bool> moves;  // whether a counter was seen to move; nothing: not looked at
+};
+
 struct PowerChannel {
   std::string name;
   ChannelScope scope = ChannelScope::kOther;
   ChannelKind kind = ChannelKind::kPowerGauge;
+  MeterTraits meter;
   // Strictly increasing; as many values as times.
   std::vector<Nanos> times;
   std::vector<double> values;
-  // Indices i for which nothing is known between readings i-1 and i (a counter that was reset).
+  // Indices i for which nothing is known between readings i-1 and i (a counter that was reset), in
+  // order; and why, for as many of them as that is known.
   std::vector<size_t> gaps;
+  std::vector<std::string> gap_reasons;
   uint64_t wraps = 0;
 };
 
