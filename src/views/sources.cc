@@ -37,8 +37,8 @@ bool StandsStill(const PowerChannel& channel) {
 
 class SourcesTable : public TextPage {
  public:
-  SourcesTable(const SourceReport& report, const std::string& tool, const ViewOptions& options)
-      : TextPage(options), report_(report), tool_(tool) {}
+  SourcesTable(const SourceReport& report, const ViewOptions& options)
+      : TextPage(options), report_(report) {}
 
   std::string Write() {
     Found();
@@ -50,8 +50,9 @@ class SourcesTable : public TextPage {
       features += (features.empty() ? "" : ", ") + feature;
     }
     Paragraph("resource features: " + (features.empty() ? "none" : features), 0, kDimStyle);
-    Paragraph(fmt::format("CPU time by {}; {}; {}", report_.cpu_time, report_.machine, tool_), 0,
-              kDimStyle);
+    Paragraph(
+        fmt::format("CPU time by {}; {}; {}", report_.cpu_time, report_.machine, report_.tool), 0,
+        kDimStyle);
     return Take();
   }
 
@@ -139,7 +140,6 @@ class SourcesTable : public TextPage {
   }
 
   const SourceReport& report_;
-  const std::string& tool_;
 };
 
 void WriteChannel(JsonWriter& json, const PowerChannel& channel, double seen_w, double smallest_j) {
@@ -164,7 +164,7 @@ void WriteChannel(JsonWriter& json, const PowerChannel& channel, double seen_w, 
   json.End();
 }
 
-std::string Json(const SourceReport& report, const std::string& tool) {
+std::string Json(const SourceReport& report) {
   JsonWriter json;
   json.BeginObject();
   json.Member("schema", kSchema);
@@ -206,7 +206,7 @@ std::string Json(const SourceReport& report, const std::string& tool) {
   for (const std::string& feature : report.features) json.Value(feature);
   json.End();
   json.Member("machine", report.machine);
-  json.Member("tool", tool);
+  json.Member("tool", report.tool);
   json.End();
   return json.Take() + "\n";
 }
@@ -234,11 +234,10 @@ std::string Csv(const SourceReport& report) {
 
 }  // namespace
 
-std::string Write(const SourceReport& report, const std::string& tool, Format format,
-                  const ViewOptions& options) {
-  if (format == Format::kJson) return Json(report, tool);
+std::string Write(const SourceReport& report, Format format, const ViewOptions& options) {
+  if (format == Format::kJson) return Json(report);
   if (format == Format::kCsv) return Csv(report);
-  return SourcesTable(report, tool, options).Write();
+  return SourcesTable(report, options).Write();
 }
 
 }  // namespace beryl::views
