@@ -225,9 +225,10 @@ void MeterLines::Take(std::string_view bytes) {
 
 void MeterLines::EndLine() {
   if (line_.empty()) return;
-  const auto value = too_long_ ? std::nullopt : format_.ReadLine(line_);
+  std::optional<double> value;
+  if (!too_long_) value = format_.ReadLine(line_);
   if (value) {
-    last_ = value;
+    last_ = *value;
     ++good_;
   } else {
     ++bad_;
