@@ -75,6 +75,7 @@ int Run(int argc, char** argv) {
   int exit_code = kSuccess;
   AddAccountCommand(app, exit_code);
   AddImportCommand(app, exit_code);
+  AddShowCommand(app, exit_code);
   AddFootprintCommands(app, exit_code);
   AddEddCommand(app, exit_code);
   AddTimelineCommand(app, exit_code);
