@@ -85,7 +85,7 @@ TEST_F(Nvml, AGpuThatIsLostIsGoneAndMayComeBack) {
   ASSERT_TRUE(found && found->power);
   Describe("status 15");
   EXPECT_EQ(ReadOnce(*found->power)[0].state, ReadState::kGone);
-  Describe("status 10");
+  Describe("status 10  # of another size");
   EXPECT_EQ(ReadOnce(*found->power)[0].state, ReadState::kRetry);
   Describe("");
   EXPECT_EQ(ReadOnce(*found->power)[0].state, ReadState::kOk);
