@@ -21,6 +21,8 @@ int Run(int argc, char** argv);
 // Each adds its subcommand to `app`. When the subcommand is chosen, `exit_code` is set.
 void AddAccountCommand(CLI::App& app, int& exit_code);
 void AddImportCommand(CLI::App& app, int& exit_code);
+void AddSourcesCommand(CLI::App& app, int& exit_code);
+void AddRecordCommand(CLI::App& app, int& exit_code);
 void AddShowCommand(CLI::App& app, int& exit_code);
 void AddFootprintCommands(CLI::App& app, int& exit_code);  // tef, stef, stpf
 void AddEddCommand(CLI::App& app, int& exit_code);
@@ -38,7 +40,6 @@ void AddCalibrateCommand(CLI::App& app, int& exit_code);
 void AddBottlenecksCommand(CLI::App& app, int& exit_code);
 void AddCostCommand(CLI::App& app, int& exit_code);
 void AddTradeoffCommand(CLI::App& app, int& exit_code);
-void AddSourcesCommand(CLI::App& app, int& exit_code);
 void AddDemoCommand(CLI::App& app, int& exit_code);
 void AddCompletionCommand(CLI::App& app, int& exit_code);
 

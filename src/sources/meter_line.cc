@@ -165,7 +165,8 @@ std::optional<double> MeterFormat::ReadLine(std::string_view line) const {
     if (!TakeText(line, part.text)) return std::nullopt;
     if (part.last_text) break;
     if (part.field == MeterField::kSkipped) {
-      const std::string_view next = i + 1 < parts_.size() ? parts_[i + 1].text : "";
+      const std::string_view next =
+          i + 1 < parts_.size() ? std::string_view(parts_[i + 1].text) : std::string_view();
       if (!SkipField(line, next)) return std::nullopt;
       continue;
     }

@@ -29,7 +29,6 @@ std::string_view VerdictText(SourceCheck::Verdict verdict) {
   return "untold";
 }
 
-// A counter that was not seen to move is listed, and not used.
 bool StandsStill(const PowerChannel& channel) {
   return channel.kind == ChannelKind::kEnergyCounter && channel.meter.moves.has_value() &&
          !*channel.meter.moves;
@@ -97,7 +96,7 @@ class SourcesTable : public TextPage {
     if (!report_.found.empty()) {
       Paragraph(
           "step: time between two updates, as seen. power: as seen. least: the least energy it can "
-          "tell. still: the counter did not move, it is not used. guess: worked out, not measured",
+          "tell. still: the counter did not move (see the checks). guess: worked out, not measured",
           2, kDimStyle);
     }
     Line();
@@ -154,7 +153,6 @@ void WriteChannel(JsonWriter& json, const PowerChannel& channel, double seen_w, 
   json.Member("update_period_us", meter.update_period_us);
   json.Member("within", meter.within.empty() ? std::optional<std::string>() : meter.within);
   json.Member("moves", meter.moves);
-  json.Member("used", !StandsStill(channel));
   json.Member("reads", meter.reads);
   json.Member("resolution", meter.per_count);
   json.Member("seen_w", seen_w);
