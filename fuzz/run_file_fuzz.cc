@@ -1,4 +1,5 @@
-// Run files: whatever the bytes, loading ends, and what it gives can be accounted.
+// Run files: whatever the bytes, loading ends, and what it gives can be measured and accounted.
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -28,6 +29,22 @@ std::string WithChecksums(std::string bytes) {
   return bytes;
 }
 
+// For every device: ours + others + recorder + idle = energy, of what is known.
+void CheckMeasurement(const beryl::Measurement& measured) {
+  for (const beryl::DeviceEnergy& device : measured.devices) {
+    const beryl::EnergySplit& split = device.split;
+    if (std::isnan(split.ours_j) || !std::isfinite(device.energy_j)) continue;
+    double sum = 0;
+    for (const double part : {split.ours_j, split.others_j, split.recorder_j, split.idle_j}) {
+      if (!std::isnan(part)) sum += part;
+    }
+    // Meters that count backwards are nobody's law.
+    bool forward = true;
+    for (const double watts : device.slices_w) forward = forward && !(watts < 0);
+    if (forward && sum < device.energy_j * (1 - 1e-6)) std::abort();
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -36,8 +53,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   beryl::store::StoredRun run;
   if (!beryl::store::Load(source, {}, run)) return 0;
   for (const beryl::PowerChannel& channel : run.power.channels) {
-    if (channel.times.size() != channel.values.size() || channel.times.empty()) std::abort();
+    if (channel.times.size() != channel.values.size()) std::abort();
+    if (channel.times.empty() && !run.recording) std::abort();
   }
+  if (run.recording) {
+    CheckMeasurement(beryl::account::Measure(run.power, *run.recording, {}));
+    std::vector<std::string> notes;
+    beryl::account::Virtualize(run.power, *run.recording, beryl::account::SplitRule::kCapacity,
+                               notes);
+  }
+  std::erase_if(run.power.channels,
+                [](const beryl::PowerChannel& channel) { return channel.times.empty(); });
   if (run.power.channels.empty()) return 0;
   const auto footprint = beryl::account::Account(run.power, run.ops, {});
   if (!footprint) return 0;

@@ -102,7 +102,8 @@ void AddWindows(const std::vector<DeviceView>& devices, const Recording& recordi
                         (window.start - span.from).seconds(),
                         (window.end - window.start).seconds(),
                         kUnknown,
-                        kUnknown};
+                        kUnknown,
+                        window.runs};
     const Span stretch{window.start, window.end};
     double joules = 0;
     double ours = 0;

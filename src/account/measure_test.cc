@@ -243,6 +243,14 @@ TEST(MeasureTest, RoundsHaveAMeanAndADeviation) {
   EXPECT_NEAR(measured.energy_j.mean, 3, 1e-9);
   EXPECT_NEAR(measured.energy_j.deviation, std::sqrt(2), 1e-9);
   EXPECT_NEAR(measured.seconds_s.mean, 0.3, 1e-9);
+  EXPECT_EQ(measured.windows[2].runs, 0U);
+  EXPECT_NEAR(measured.features[0].mean, 0.3, 1e-9) << "latency";
+  recording.windows[1].runs = 2;
+  recording.windows[2].runs = 4;
+  const Measurement of_runs =
+      Measure(Trace({TestCounter("CPU:0", std::vector<double>(250, 10.0))}), recording, {});
+  EXPECT_EQ(of_runs.windows[2].runs, 4U);
+  EXPECT_NEAR(of_runs.features[0].mean, 0.1, 1e-9) << "of a run of the command";
 }
 
 TEST(MeasureTest, AKilledRecorderIsMeasuredUpToItsLastReading) {

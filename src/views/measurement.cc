@@ -80,7 +80,8 @@ std::string HeadlineOf(const Measurement& measured) {
                         FormatSeconds(measured.seconds), FormatWatts(totals.mean_w))
           : fmt::format("{} in {}, {}", FormatJoules(totals.energy_j),
                         FormatSeconds(measured.seconds), FormatWatts(totals.mean_w));
-  if (std::isnan(totals.ours_j)) return text;
+  const bool watched = !measured.recording.command.empty() || !measured.recording.pids.empty();
+  if (std::isnan(totals.ours_j) || !watched) return text;
   const std::string ours = FormatJoules(totals.ours_j);
   if (totals.all_split) {
     return text + fmt::format("; {} ({}) of it ours", ours,

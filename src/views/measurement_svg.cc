@@ -31,7 +31,7 @@ struct Owner {
 };
 const std::array<Owner, 4> kOwners = {{{"ours", kAccent, &EnergySplit::ours_j},
                                        {"others", CategoryColor(1, 4), &EnergySplit::others_j},
-                                       {"recorder", CategoryColor(2, 4), &EnergySplit::recorder_j},
+                                       {"recorder", kWarning, &EnergySplit::recorder_j},
                                        {"idle", kOther, &EnergySplit::idle_j}}};
 
 class MeasurementPicture {

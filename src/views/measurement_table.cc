@@ -211,19 +211,28 @@ class MeasurementTable : public TextPage {
         Line(Dim(fmt::format("and {} more", measured_.windows.size() - kWindowsShown)));
         break;
       }
-      const std::string label = window.name + (window.warm_up ? " (warm-up)" : "");
+      const std::string label =
+          window.name + (window.warm_up && window.name != "warm-up" ? " (warm-up)" : "");
       Line(Padded(Ellipsize(Printable(label), static_cast<size_t>(name - 1)), name) +
            RightAligned(FormatSeconds(window.start_s), kNumber) +
            RightAligned(FormatSeconds(window.seconds), kNumber) +
            RightAligned(window.runs > 0 ? FormatCount(window.runs) : "-", 8) +
            Joules(window.energy_j) + Joules(window.ours_j));
     }
-    if (measured_.seconds_s.rounds > 0) {
-      Line(fmt::format("{} rounds: {} in {}", measured_.seconds_s.rounds,
-                       SpreadText(measured_.energy_j, JoulesText),
-                       SpreadText(measured_.seconds_s, FormatSeconds)));
-    }
+    Rounds();
     Line();
+  }
+
+  void Rounds() {
+    const uint64_t rounds = measured_.seconds_s.rounds;
+    if (rounds == 0) return;
+    const std::string of_some =
+        measured_.energy_j.rounds == rounds
+            ? ""
+            : fmt::format("; energy is known of {}", measured_.energy_j.rounds);
+    Line(fmt::format("{} {}: {} in {}{}", rounds, rounds == 1 ? "round" : "rounds",
+                     SpreadText(measured_.energy_j, JoulesText),
+                     SpreadText(measured_.seconds_s, FormatSeconds), of_some));
   }
 
   static std::string SpreadText(const Spread& spread, std::string (*format)(double)) {
