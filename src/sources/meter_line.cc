@@ -111,7 +111,7 @@ std::optional<double> ReadEmonPi(std::string_view line) {
 }  // namespace
 
 Result<MeterFormat> MeterFormat::Parse(std::string_view format) {
-  const auto wrong = [&](const std::string& why) {
+  const auto wrong = [given = format](const std::string& why) {
     return MisuseError(
         fmt::format("format '{}': {}; expected such as {{V}} {{A}}, or {{ms}},{{W}}, with the "
                     "units V mV A mA W "
