@@ -111,12 +111,12 @@ std::optional<double> ReadEmonPi(std::string_view line) {
 }  // namespace
 
 Result<MeterFormat> MeterFormat::Parse(std::string_view format) {
-  const auto wrong = [&](const std::string& why) {
+  const auto wrong = [given = format](const std::string& why) {
     return MisuseError(
         fmt::format("format '{}': {}; expected such as {{V}} {{A}}, or {{ms}},{{W}}, with the "
                     "units V mV A mA W "
                     "mW kW J kJ Wh kWh ms s, and {{*}} for what is to be skipped; or emonpi",
-                    Printable(format), why));
+                    Printable(given), why));
   };
   MeterFormat result;
   if (format == "emonpi") {
@@ -207,7 +207,8 @@ Result<MeterSpec> ParseMeterSpec(std::string_view spec) {
   result.path = before;
   if (result.path.empty()) return wrong("no path");
   auto format = MeterFormat::Parse(result.format_text);
-  if (!format) return wrong(format.error().message);
+  if (!format)
+    return MisuseError(fmt::format("--meter {}: {}", result.path, format.error().message));
   result.format = *std::move(format);
   return result;
 }

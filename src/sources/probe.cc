@@ -81,10 +81,10 @@ SourceCheck CheckOfMoving(const Seen& seen, const std::vector<Seen>& all, Nanos 
   check.what = fmt::format("the counter of {} moves", seen.channel.name);
   if (seen.sight.steps > 0) {
     check.verdict = SourceCheck::Verdict::kGood;
-    check.detail =
-        std::isfinite(seen.sight.update_period_us)
-            ? fmt::format("a step every {}", FormatSeconds(seen.sight.update_period_us * 1e-6))
-            : fmt::format("one step in {}", Milliseconds(patience));
+    const double period_us = seen.channel.meter.update_period_us;
+    check.detail = std::isfinite(period_us)
+                       ? fmt::format("a step every {}", FormatSeconds(period_us * 1e-6))
+                       : fmt::format("one step in {}", Milliseconds(patience));
   } else if (!MustMove(seen.channel)) {
     check.verdict = SourceCheck::Verdict::kUntold;
     check.detail =

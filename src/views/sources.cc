@@ -49,9 +49,8 @@ class SourcesTable : public TextPage {
       features += (features.empty() ? "" : ", ") + feature;
     }
     Paragraph("resource features: " + (features.empty() ? "none" : features), 0, kDimStyle);
-    Paragraph(
-        fmt::format("CPU time by {}; {}; {}", report_.cpu_time, report_.machine, report_.tool), 0,
-        kDimStyle);
+    Paragraph("CPU time by " + report_.cpu_time, 0, kDimStyle);
+    Paragraph(fmt::format("{}; {}", report_.machine, report_.tool), 0, kDimStyle);
     return Take();
   }
 
