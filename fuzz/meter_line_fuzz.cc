@@ -6,10 +6,11 @@
 #include <vector>
 
 #include "require.h"
+#include "sources/cpu_times.h"
 #include "sources/machine_features.h"
 #include "sources/machine_files.h"
 #include "sources/meter_line.h"
-#include "sources/proc_stat.h"
+#include "sources/proc_file.h"
 
 namespace {
 
@@ -36,9 +37,11 @@ void ReadMeter(std::string_view format_text, std::string_view bytes) {
 }
 
 void ReadProc(std::string_view text) {
-  beryl::sources::CpuTicks all;
-  std::vector<beryl::sources::CpuTicks> cpus(4);
-  beryl::sources::ParseProcStat(text, all, cpus);
+  beryl::sources::CpuJiffies cpu;
+  beryl::sources::ParseCpuLine(text, cpu);
+  const auto stat = beryl::sources::ParseStatLine(text);
+  Require(!stat.ok || !text.empty(), "a process's line is one");
+  beryl::sources::ParseSchedstat(text);
   const double used = beryl::sources::MemoryUsagePercent(text);
   Require(std::isnan(used) || (used >= 0 && used <= 100), "a share is one");
   beryl::sources::ParseCount(text);

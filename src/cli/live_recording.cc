@@ -29,9 +29,13 @@ int64_t EpochOffset(Nanos monotonic_epoch) {
 // What a reader of the numbers has to know about where they come from.
 std::vector<std::string> SourceNotes(const SourceReport& report) {
   std::vector<std::string> notes;
-  const bool estimated = std::any_of(
-      report.found.begin(), report.found.end(),
-      [](const PowerChannel& channel) { return channel.meter.origin == Origin::kEstimated; });
+  // A counter that stands still may move yet; whoever reads the recording sees whether it did.
+  const bool estimated =
+      std::any_of(report.found.begin(), report.found.end(), [&](const PowerChannel& channel) {
+        return channel.meter.origin == Origin::kEstimated &&
+               std::count_if(report.found.begin(), report.found.end(),
+                             [&](const auto& other) { return other.name == channel.name; }) == 1;
+      });
   if (estimated) {
     std::vector<std::string> refused;
     for (const RefusedSource& source : report.refused) refused.push_back(source.source);
@@ -41,7 +45,8 @@ std::vector<std::string> SourceNotes(const SourceReport& report) {
         refused.empty() ? "nothing" : fmt::format("{}", fmt::join(refused, ", "))));
   }
   for (const SourceCheck& check : report.checks) {
-    if (check.verdict == SourceCheck::Verdict::kBad) {
+    if (check.verdict == SourceCheck::Verdict::kBad &&
+        check.about == SourceCheck::About::kAgreement) {
       notes.push_back(fmt::format("not so: {}: {}", check.what, check.detail));
     }
   }

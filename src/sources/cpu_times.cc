@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@ namespace beryl::sources {
 namespace {
 
 constexpr size_t kMostCpus = 16'384;
+constexpr size_t kFewestColumns = 4;  // user, nice, system, idle: old kernels have no more
 // Lines of CPUs take up to 120 bytes; those of interrupts, behind them, thousands.
 constexpr size_t kBytesBesideCpus = size_t{64} << 10;
 
@@ -74,24 +76,41 @@ bool CpuTimes::Read() {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     Words words(line);
-    const std::string_view word = words.Next();
-    if (word == "processes") forks_ = words.Number();
-    const auto number = CpuNumber(word);
+    if (words.Next() == "processes") forks_ = words.Number();
+    CpuJiffies cpu;
     // More than at the start: a CPU was plugged in; there is no room kept for it.
-    if (!number || cpus_.size() == cpus_.capacity()) continue;
-    CpuJiffies& cpu = cpus_.emplace_back();
-    cpu.cpu = static_cast<uint16_t>(*number);
-    cpu.package = *number < packages_.size() ? packages_[*number] : uint16_t{0};
-    for (uint64_t& column : cpu.columns) column = words.Number();
+    if (!ParseCpuLine(line, cpu) || cpus_.size() == cpus_.capacity()) continue;
+    cpu.package = cpu.cpu < packages_.size() ? packages_[cpu.cpu] : uint16_t{0};
+    cpus_.push_back(cpu);
   }
   return !cpus_.empty();
 }
 
-uint64_t BusyNanos(const CpuJiffies& cpu) {
+bool ParseCpuLine(std::string_view line, CpuJiffies& cpu) {
+  Words words(line);
+  const auto number = CpuNumber(words.Next());
+  if (!number) return false;
+  cpu.cpu = static_cast<uint16_t>(*number);
+  size_t told = 0;
+  for (uint64_t& column : cpu.columns) {
+    const std::string_view word = words.Next();
+    const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), column);
+    if (error != std::errc() || stop != word.data() + word.size()) break;
+    ++told;
+  }
+  return told >= kFewestColumns;
+}
+
+uint64_t BusyJiffies(const CpuJiffies& cpu) {
   const auto& [user, nice, system, idle, iowait, irq, softirq, steal, guest, guest_nice] =
       cpu.columns;
-  return static_cast<uint64_t>(static_cast<double>(user + nice + system + irq + softirq) *
-                               NanosPerJiffy());
+  return user + nice + system + irq + softirq;
 }
+
+uint64_t BusyNanos(const CpuJiffies& cpu) {
+  return static_cast<uint64_t>(static_cast<double>(BusyJiffies(cpu)) * NanosPerJiffy());
+}
+
+uint64_t IdleJiffies(const CpuJiffies& cpu) { return cpu.columns[3] + cpu.columns[4]; }
 
 }  // namespace beryl::sources

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sources/proc_file.h"
@@ -34,8 +35,15 @@ class CpuTimes {
   uint64_t forks_ = 0;
 };
 
+// A line "cpu12 ..." of /proc/stat: the CPU's number and columns; false: another line, or cut
+// short.
+bool ParseCpuLine(std::string_view line, CpuJiffies& cpu);
+
 // Time spent on anything but waiting. Guest time is part of user time already; stolen time was
 // spent by another machine.
+uint64_t BusyJiffies(const CpuJiffies& cpu);
 uint64_t BusyNanos(const CpuJiffies& cpu);
+// Time spent waiting, for disks too.
+uint64_t IdleJiffies(const CpuJiffies& cpu);
 
 }  // namespace beryl::sources

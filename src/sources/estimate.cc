@@ -1,7 +1,5 @@
 // When nothing can be read: CPU time and a stated power curve. Labelled as an estimate wherever it
 // goes.
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -10,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "sources/proc_stat.h"
+#include "sources/cpu_times.h"
 #include "sources/search.h"
 
 namespace beryl::sources {
@@ -48,18 +46,14 @@ PowerCurve CurveOf(const PowerGuess& guess, size_t cpus) {
 // from the start in whole numbers, so that nothing is lost however long it runs.
 class Estimate final : public PowerSource {
  public:
-  Estimate(const Machine& machine, std::vector<uint32_t> package_of_cpu, const PowerCurve& curve,
-           const std::vector<uint32_t>& packages)
-      : package_of_cpu_(std::move(package_of_cpu)),
-        stat_(machine.procfs, package_of_cpu_.size()),
-        ticks_a_second_(static_cast<double>(std::max(1L, ::sysconf(_SC_CLK_TCK)))),
-        start_(Clock::now()) {
-    const auto cpus = static_cast<double>(package_of_cpu_.size());
-    stat_.Read();
+  Estimate(CpuTimes cpu_times, const PowerCurve& curve, const std::vector<uint16_t>& packages)
+      : cpu_times_(std::move(cpu_times)), start_(Clock::now()) {
+    const std::vector<uint16_t>& package_of_cpu = cpu_times_.packages();
+    const auto cpus = static_cast<double>(package_of_cpu.size());
     channels_.reserve(packages.size());
-    for (const uint32_t package : packages) {
+    for (const uint16_t package : packages) {
       const auto own =
-          static_cast<double>(std::count(package_of_cpu_.begin(), package_of_cpu_.end(), package));
+          static_cast<double>(std::count(package_of_cpu.begin(), package_of_cpu.end(), package));
       meters_.push_back({package, curve.idle_w * own / cpus, (curve.full_w - curve.idle_w) / cpus,
                          BusyTicks(package), 0});
       PowerChannel channel;
@@ -71,7 +65,7 @@ class Estimate final : public PowerSource {
       channel.meter.unit = "uJ";
       channel.meter.per_count = 1e-6;
       channel.meter.error = kError;
-      channel.meter.update_period_us = 1e6 / ticks_a_second_;  // of what CPUs did
+      channel.meter.update_period_us = 1e6 * NanosPerJiffy() * 1e-9;  // of what CPUs did
       channel.meter.reads = fmt::format(
           "CPU time: {:.4g} W idle to {:.4g} W with all {} CPUs of the package busy; {}",
           curve.idle_w * own / cpus, curve.full_w * own / cpus, own,
@@ -84,7 +78,7 @@ class Estimate final : public PowerSource {
   const std::vector<PowerChannel>& channels() const override { return channels_; }
 
   void Read(std::span<MeterReading> out) override {
-    if (!stat_.Read()) {
+    if (!cpu_times_.Read()) {
       std::fill(out.begin(), out.end(), MeterReading{ReadState::kGone, 0});
       return;
     }
@@ -93,7 +87,8 @@ class Estimate final : public PowerSource {
       Meter& meter = meters_[i];
       // A kernel may take back a tick, a counter must not.
       const uint64_t ticks = std::max(BusyTicks(meter.package), meter.ticks_at_start);
-      const double busy_s = static_cast<double>(ticks - meter.ticks_at_start) / ticks_a_second_;
+      const double busy_s =
+          static_cast<double>(ticks - meter.ticks_at_start) * NanosPerJiffy() * 1e-9;
       const double joules = meter.idle_w * seconds + meter.watts_a_cpu * busy_s;
       meter.count = std::max(meter.count, static_cast<uint64_t>(std::llround(joules * 1e6)));
       out[i] = {ReadState::kOk, meter.count};
@@ -103,24 +98,22 @@ class Estimate final : public PowerSource {
  private:
   using Clock = std::chrono::steady_clock;
   struct Meter {
-    uint32_t package;
+    uint16_t package;
     double idle_w;
     double watts_a_cpu;  // above idle, of a CPU that is busy
     uint64_t ticks_at_start;
     uint64_t count;
   };
 
-  uint64_t BusyTicks(uint32_t package) const {
+  uint64_t BusyTicks(uint16_t package) const {
     uint64_t ticks = 0;
-    for (size_t cpu = 0; cpu < package_of_cpu_.size(); ++cpu) {
-      if (package_of_cpu_[cpu] == package) ticks += stat_.cpus()[cpu].busy;
+    for (const CpuJiffies& cpu : cpu_times_.cpus()) {
+      if (cpu.package == package) ticks += BusyJiffies(cpu);
     }
     return ticks;
   }
 
-  std::vector<uint32_t> package_of_cpu_;
-  ProcStat stat_;
-  double ticks_a_second_;
+  CpuTimes cpu_times_;
   Clock::time_point start_;
   std::vector<Meter> meters_;
   std::vector<PowerChannel> channels_;
@@ -131,16 +124,15 @@ class Estimate final : public PowerSource {
 Result<FoundSource> FindEstimate(const Search& search) {
   FoundSource found;
   if (search.HasScope(ChannelScope::kWall) || search.HasScope(ChannelScope::kBoard)) return found;
-  std::vector<uint32_t> package_of_cpu =
-      PackagesOfCpus(search.machine.sysfs, search.machine.procfs);
-  if (package_of_cpu.empty()) {
+  CpuTimes cpu_times(search.machine);
+  if (!cpu_times.Read()) {
     found.refused.push_back({kSource, fmt::format("{}/stat cannot be read", search.machine.procfs),
                              "mount /proc: sudo mount -t proc proc /proc"});
     return found;
   }
-  const std::set<uint32_t> all(package_of_cpu.begin(), package_of_cpu.end());
-  std::vector<uint32_t> without_meter;
-  for (const uint32_t package : all) {
+  const std::set<uint16_t> all(cpu_times.packages().begin(), cpu_times.packages().end());
+  std::vector<uint16_t> without_meter;
+  for (const uint16_t package : all) {
     const std::string name = fmt::format("CPU:{}", package);
     const bool has_meter =
         std::any_of(search.taken.begin(), search.taken.end(), [&](const PowerChannel& channel) {
@@ -149,9 +141,8 @@ Result<FoundSource> FindEstimate(const Search& search) {
     if (!has_meter) without_meter.push_back(package);
   }
   if (without_meter.empty()) return found;
-  const PowerCurve curve = CurveOf(search.options.guess, package_of_cpu.size());
-  found.power =
-      std::make_unique<Estimate>(search.machine, std::move(package_of_cpu), curve, without_meter);
+  const PowerCurve curve = CurveOf(search.options.guess, cpu_times.packages().size());
+  found.power = std::make_unique<Estimate>(std::move(cpu_times), curve, without_meter);
   return found;
 }
 

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sources/cpu_times.h"
 #include "sources/machine_features.h"
 #include "sources/machine_testing.h"
-#include "sources/proc_stat.h"
 
 namespace beryl::sources {
 namespace {
@@ -13,29 +13,21 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST(ParseProcStat, AddsUpWhatIsBusy) {
-  CpuTicks all;
-  std::vector<CpuTicks> cpus(2);
+TEST(ParseCpuLine, TellsWhatIsBusy) {
+  CpuJiffies cpu;
   // user nice system idle iowait irq softirq steal guest guest_nice: guests are in user already.
-  EXPECT_TRUE(
-      ParseProcStat("cpu  1 2 3 100 50 4 5 6 7 8\n"
-                    "cpu1 1 1 1 9 9 1 1 1 1 1\n"
-                    "cpu7 1 1 1 1\n"
-                    "intr 5 6 7\n",
-                    all, cpus));
-  EXPECT_EQ(all.busy, 21U);
-  EXPECT_EQ(all.idle, 150U);
-  EXPECT_EQ(cpus[0].busy, 0U);
-  EXPECT_EQ(cpus[1].busy, 6U);
+  ASSERT_TRUE(ParseCpuLine("cpu1 1 2 3 100 50 4 5 6 7 8", cpu));
+  EXPECT_EQ(cpu.cpu, 1);
+  EXPECT_EQ(BusyJiffies(cpu), 15U);
+  EXPECT_EQ(IdleJiffies(cpu), 150U);
+  EXPECT_TRUE(ParseCpuLine("cpu7 1 1 1 1", cpu));
 }
 
-TEST(ParseProcStat, SurvivesGarbage) {
-  CpuTicks all;
-  std::vector<CpuTicks> cpus(1);
-  for (const char* text :
-       {"", "cpu", "cpu \n", "cpu0\n", "cpu0 1 2\n", "cpux 1 2 3 4\n", "cpu0 1 2 3 4",
-        "cpu0 -1 2 3 4\n", "intr 1\n", "cpu99999999999999999999 1 2 3 4\n"}) {
-    EXPECT_FALSE(ParseProcStat(text, all, cpus)) << text;
+TEST(ParseCpuLine, RefusesWhatIsNone) {
+  CpuJiffies cpu;
+  for (const char* text : {"", "cpu", "cpu ", "cpu  1 2 3 4", "cpu0", "cpu0 1 2", "cpux 1 2 3 4",
+                           "cpu0 -1 2 3 4", "intr 1", "cpu99999999999999999999 1 2 3 4"}) {
+    EXPECT_FALSE(ParseCpuLine(text, cpu)) << text;
   }
 }
 

@@ -1,9 +1,6 @@
 // How busy the machine is: cpu_util and mem_usg, in percent.
 #include "sources/machine_features.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -11,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "sources/proc_stat.h"
+#include "sources/cpu_times.h"
 #include "sources/search.h"
 
 namespace beryl::sources {
@@ -32,17 +29,12 @@ double Field(std::string_view text, std::string_view key) {
 
 class MachineFeatures final : public FeatureSource {
  public:
-  explicit MachineFeatures(const std::string& procfs)
-      : stat_(procfs, 0), meminfo_(::open((procfs + "/meminfo").c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit MachineFeatures(const Machine& machine)
+      : cpus_(machine), meminfo_((machine.procfs + "/meminfo").c_str()) {
     columns_.push_back({"cpu_util", "", {}});
     columns_.push_back({"mem_usg", "", {}});
-    if (stat_.Read()) before_ = stat_.all();
+    if (cpus_.Read()) before_ = AllCpus();
   }
-  ~MachineFeatures() override {
-    if (meminfo_ >= 0) ::close(meminfo_);
-  }
-  MachineFeatures(const MachineFeatures&) = delete;
-  MachineFeatures& operator=(const MachineFeatures&) = delete;
 
   const std::vector<FeatureColumn>& columns() const override { return columns_; }
 
@@ -52,11 +44,24 @@ class MachineFeatures final : public FeatureSource {
   }
 
  private:
+  struct Jiffies {
+    uint64_t busy = 0;
+    uint64_t idle = 0;
+  };
+  Jiffies AllCpus() const {
+    Jiffies all;
+    for (const CpuJiffies& cpu : cpus_.cpus()) {
+      all.busy += BusyJiffies(cpu);
+      all.idle += IdleJiffies(cpu);
+    }
+    return all;
+  }
+
   // Over the time since the last call. Between two ticks nothing can be told, so the last one
   // stands.
   double CpuUtilisation() {
-    if (!stat_.Read()) return kNotKnown;
-    const CpuTicks now = stat_.all();
+    if (!cpus_.Read()) return kNotKnown;
+    const Jiffies now = AllCpus();
     // Idle ticks may go back a little; then the next reading tells.
     if (now.busy < before_.busy || now.idle < before_.idle) {
       before_ = now;
@@ -72,13 +77,12 @@ class MachineFeatures final : public FeatureSource {
 
   double MemoryUsage() {
     std::array<char, 4096> text;
-    const ssize_t got = ::pread(meminfo_, text.data(), text.size(), 0);
-    return got > 0 ? MemoryUsagePercent({text.data(), static_cast<size_t>(got)}) : kNotKnown;
+    return MemoryUsagePercent(meminfo_.Read(text));
   }
 
-  ProcStat stat_;
-  int meminfo_;
-  CpuTicks before_;
+  CpuTimes cpus_;
+  ProcFile meminfo_;
+  Jiffies before_;
   double last_ = kNotKnown;
   std::vector<FeatureColumn> columns_;
 };
@@ -93,7 +97,7 @@ double MemoryUsagePercent(std::string_view meminfo) {
 
 Result<FoundSource> FindMachineFeatures(const Search& search) {
   FoundSource found;
-  found.features.push_back(std::make_unique<MachineFeatures>(search.machine.procfs));
+  found.features.push_back(std::make_unique<MachineFeatures>(search.machine));
   return found;
 }
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -78,6 +80,7 @@ std::string Milliseconds(Nanos time) {
 
 SourceCheck CheckOfMoving(const Seen& seen, const std::vector<Seen>& all, Nanos patience) {
   SourceCheck check;
+  check.about = SourceCheck::About::kMoving;
   check.what = fmt::format("the counter of {} moves", seen.channel.name);
   if (seen.sight.steps > 0) {
     check.verdict = SourceCheck::Verdict::kGood;
@@ -191,6 +194,71 @@ std::vector<Seen> CarryOver(Discovery& discovery, const std::vector<Seen>& befor
   return result;
 }
 
+// Counters that stood still and that nothing else reads, on probation: a recording may see them
+// move after all.
+class StillCounters final : public PowerSource {
+ public:
+  // `sources` read `channels`, in order; those of `kept` are read.
+  StillCounters(std::vector<std::unique_ptr<PowerSource>> sources,
+                const std::vector<PowerChannel>& channels, const std::vector<Seen>& kept)
+      : sources_(std::move(sources)), readings_(channels.size()) {
+    for (size_t i = 0; i < channels.size(); ++i) {
+      const bool is_kept = std::any_of(kept.begin(), kept.end(), [&](const Seen& seen) {
+        return IsSame(seen.channel, channels[i]);
+      });
+      if (!is_kept) continue;
+      places_.push_back(i);
+      channels_.push_back(channels[i]);
+    }
+  }
+
+  const std::vector<PowerChannel>& channels() const override { return channels_; }
+  void Read(std::span<MeterReading> out) override {
+    std::span<MeterReading> left(readings_);
+    for (const auto& source : sources_) {
+      const size_t count = source->channels().size();
+      source->Read(left.first(count));
+      left = left.subspan(count);
+    }
+    for (size_t i = 0; i < places_.size(); ++i) out[i] = readings_[places_[i]];
+  }
+
+ private:
+  std::vector<std::unique_ptr<PowerSource>> sources_;
+  std::vector<MeterReading> readings_;
+  std::vector<size_t> places_;
+  std::vector<PowerChannel> channels_;
+};
+
+// Adds what stands still to what is read. An estimate that stands in for it is from now on a
+// channel within it: whoever adds up takes the counter if it moved, else the estimate.
+void KeepOnProbation(std::vector<std::unique_ptr<PowerSource>> sources,
+                     std::vector<PowerChannel> channels, const std::vector<Seen>& aside,
+                     Discovery& discovery) {
+  std::vector<Seen> kept;
+  for (const Seen& seen : aside) {
+    const bool is_read = std::any_of(
+        discovery.channels.begin(), discovery.channels.end(), [&](const PowerChannel& other) {
+          return other.name == seen.channel.name && other.meter.origin == Origin::kMeasured;
+        });
+    if (!is_read && seen.sight.readable) kept.push_back(seen);
+  }
+  if (kept.empty()) return;
+  for (PowerChannel& channel : channels) {
+    if (IsCounter(channel)) channel.meter.moves = false;
+  }
+  for (const Seen& seen : kept) {
+    for (PowerChannel& channel : discovery.channels) {
+      if (channel.name != seen.channel.name) continue;
+      channel.meter.within = channel.name;
+      channel.name = EstimateName(channel.name);
+    }
+  }
+  discovery.power.push_back(std::make_unique<StillCounters>(std::move(sources), channels, kept));
+  const std::vector<PowerChannel>& more = discovery.power.back()->channels();
+  discovery.channels.insert(discovery.channels.end(), more.begin(), more.end());
+}
+
 std::string MachineText() {
   utsname names{};
   if (::uname(&names) != 0) return "unknown";
@@ -218,12 +286,18 @@ SourceReport ProbeWith(const Machine& machine, const DiscoverOptions& options, D
   std::vector<Seen> everything = looked;
   std::vector<Seen> aside;
   std::vector<Distrusted> distrusted;
+  std::vector<std::unique_ptr<PowerSource>> first_sources;
+  std::vector<PowerChannel> first_channels;
   for (int round = 0; round < kMostRounds; ++round) {
     const size_t known = distrusted.size();
     SetAside(looked, aside, distrusted);
     if (distrusted.size() == known) break;
     auto again = DiscoverWithout(machine, options, distrusted);
     if (!again) break;  // what was found before is still there
+    if (first_sources.empty()) {
+      first_sources = std::move(discovery.power);
+      first_channels = std::move(discovery.channels);
+    }
     discovery = std::move(*again);
     if (HasNew(discovery.channels, everything)) {
       looked = Look(discovery, patience, clock);
@@ -234,6 +308,7 @@ SourceReport ProbeWith(const Machine& machine, const DiscoverOptions& options, D
   }
 
   SourceReport report;
+  const std::vector<Seen> set_aside = aside;
   std::vector<Seen> all = std::move(aside);
   all.insert(all.end(), looked.begin(), looked.end());
   std::stable_sort(all.begin(), all.end(), [](const Seen& a, const Seen& b) {
@@ -256,6 +331,7 @@ SourceReport ProbeWith(const Machine& machine, const DiscoverOptions& options, D
   report.duplicates = std::move(duplicates);
   report.refused = discovery.refused;
   Describe(machine, discovery, report);
+  KeepOnProbation(std::move(first_sources), std::move(first_channels), set_aside, discovery);
   return report;
 }
 

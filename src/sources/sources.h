@@ -118,7 +118,8 @@ Result<Discovery> Discover(const Machine& machine, const DiscoverOptions& option
 
 // Watches every channel until it has seen enough of its steps, at most for `patience`: fills in
 // `moves` and the update period of discovery.channels, and compares what should agree. A counter
-// that is needed and stands still is replaced by the estimate.
+// that stands still and that nothing else reads stays, last of the channels, with the estimate of
+// its device within it (see EstimateName).
 SourceReport Probe(const Machine& machine, const DiscoverOptions& options, Discovery& discovery,
                    Nanos patience);
 

@@ -335,6 +335,10 @@ class Loader {
           fmt::format("{}: who used the CPUs is told by the first file only", source_.name()));
       return;
     }
+    for (const std::string& name : SettleEstimates(run_.power)) {
+      recording_.recording().notes.push_back(fmt::format(
+          "{}: its counter never moved; its energy is an estimate from CPU time", name));
+    }
     if (!recording_.ended()) {
       recording_.recording().notes.emplace_back(
           "the recorder did not come to an end; what it had written until then is here");

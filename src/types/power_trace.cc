@@ -1,5 +1,8 @@
 #include "types/power_trace.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace beryl {
 
 ChannelScope ScopeOfName(std::string_view name) {
@@ -33,8 +36,35 @@ std::string_view ScopeName(ChannelScope scope) {
   return "other";
 }
 
+std::string EstimateName(std::string_view channel) { return std::string(channel) + ":estimate"; }
+
 std::string_view OriginName(Origin origin) {
   return origin == Origin::kMeasured ? "measured" : "estimated";
+}
+
+std::vector<std::string> SettleEstimates(PowerTrace& power) {
+  std::vector<std::string> estimated;
+  std::vector<PowerChannel>& channels = power.channels;
+  for (size_t i = 0; i < channels.size();) {
+    const std::string& name = channels[i].meter.within;
+    const auto counter =
+        std::find_if(channels.begin(), channels.end(),
+                     [&](const PowerChannel& channel) { return channel.name == name; });
+    if (name.empty() || counter == channels.end() || channels[i].name != EstimateName(name)) {
+      ++i;
+      continue;
+    }
+    // Every stretch of a counter that stood still is a gap.
+    if (counter->times.size() <= 1 + counter->gaps.size()) {
+      channels[i].name = counter->name;
+      channels[i].meter.within = counter->meter.within;
+      estimated.push_back(channels[i].name);
+      std::swap(*counter, channels[i]);
+    }
+    channels.erase(channels.begin() + static_cast<std::ptrdiff_t>(i));
+    i = 0;
+  }
+  return estimated;
 }
 
 }  // namespace beryl

@@ -64,10 +64,18 @@ struct PowerChannel {
   uint64_t wraps = 0;
 };
 
+// What the estimate is called that stands in for a channel whose counter has not moved yet. It is
+// within that channel, and counts only if the counter never moves.
+std::string EstimateName(std::string_view channel);
+
 struct PowerTrace {
   std::string clock = "epoch";
   std::vector<PowerChannel> channels;
   ImportReport report;
 };
+
+// Where a counter moved, takes out the estimate that would have stood in for it; where it never
+// did, puts the estimate in its place. Returns the channels that are estimates now.
+std::vector<std::string> SettleEstimates(PowerTrace& power);
 
 }  // namespace beryl

@@ -21,5 +21,43 @@ TEST(PowerTraceTest, AChannelsNameTellsItsScope) {
   EXPECT_EQ(ScopeOfName(""), ChannelScope::kOther);
 }
 
+PowerTrace CounterWithEstimate(std::vector<double> values, std::vector<size_t> gaps) {
+  PowerTrace power;
+  PowerChannel counter;
+  counter.name = "CPU:0";
+  counter.meter.within = "psys";
+  for (size_t i = 0; i < values.size(); ++i) {
+    counter.times.push_back(Nanos{static_cast<int64_t>(i)});
+  }
+  counter.values = std::move(values);
+  counter.gaps = std::move(gaps);
+  PowerChannel estimate;
+  estimate.name = EstimateName("CPU:0");
+  estimate.meter.within = "CPU:0";
+  estimate.meter.origin = Origin::kEstimated;
+  power.channels = {estimate, counter};
+  return power;
+}
+
+TEST(SettleEstimates, ACounterThatMovedNeedsNone) {
+  PowerTrace power = CounterWithEstimate({0, 1, 1}, {2});
+  EXPECT_TRUE(SettleEstimates(power).empty());
+  ASSERT_EQ(power.channels.size(), 1U);
+  EXPECT_EQ(power.channels[0].name, "CPU:0");
+  EXPECT_EQ(power.channels[0].meter.origin, Origin::kMeasured);
+}
+
+TEST(SettleEstimates, ACounterThatNeverMovedIsReplaced) {
+  for (const bool has_readings : {true, false}) {
+    PowerTrace power =
+        has_readings ? CounterWithEstimate({0, 0}, {1}) : CounterWithEstimate({}, {});
+    EXPECT_EQ(SettleEstimates(power), std::vector<std::string>{"CPU:0"});
+    ASSERT_EQ(power.channels.size(), 1U);
+    EXPECT_EQ(power.channels[0].name, "CPU:0");
+    EXPECT_EQ(power.channels[0].meter.within, "psys");
+    EXPECT_EQ(power.channels[0].meter.origin, Origin::kEstimated);
+  }
+}
+
 }  // namespace
 }  // namespace beryl

@@ -26,6 +26,8 @@ struct DuplicateChannel {
 // One look at whether the meters can be believed.
 struct SourceCheck {
   enum class Verdict { kGood, kBad, kUntold };
+  enum class About { kMoving, kAgreement };
+  About about = About::kAgreement;
   std::string what;  // "the counter of CPU:0 moves", "psys is not less than its packages"
   Verdict verdict = Verdict::kUntold;
   std::string detail;  // the figures, and what follows

@@ -47,7 +47,7 @@ Measurement MakeMeasurement() {
 
 TEST(MeasurementViewTest, TheHeadlineSaysWhatAndWhose) {
   EXPECT_THAT(Write(MakeMeasurement(), Format::kTable, {}),
-              HasSubstr("100 J in 10.0 s, 10.0 W; 80.0 J (80.0 %) of it ours"));
+              HasSubstr("100 J in 10.0 s, 10.0 W; 80.0 J (80.0%) of it ours"));
 }
 
 TEST(MeasurementViewTest, AnEstimateIsCalledOne) {
