@@ -108,10 +108,16 @@ DevicePlan PlanDevices(const std::vector<PowerChannel>& channels, const std::vec
   return plan;
 }
 
+bool StandsBefore(const PowerChannel& container, const PowerChannel& device) {
+  return container.scope == ChannelScope::kWall || device.scope == ChannelScope::kPackage ||
+         device.scope == ChannelScope::kDram || device.meter.within == container.name;
+}
+
 std::vector<std::string> RelatedTo(const std::vector<PowerChannel>& channels, size_t device) {
   std::vector<std::string> related;
   for (size_t i = 0; i < channels.size(); ++i) {
     const bool whole = IsContainer(channels[i]) && !IsContainer(channels[device]) &&
+                       StandsBefore(channels[i], channels[device]) &&
                        MachineOf(channels[i].name) == MachineOf(channels[device].name);
     const bool all = IsContainer(channels[device]) && i != device;
     if (i == device || whole || all || IsWithin(channels, i, device) ||

@@ -20,6 +20,10 @@ struct DevicePlan {
 // was measured.
 DevicePlan PlanDevices(const std::vector<PowerChannel>& channels, const std::vector<bool>& told);
 
+// Whether a meter of the whole machine reads a device too: what is on the board, or behind the
+// plug.
+bool StandsBefore(const PowerChannel& container, const PowerChannel& device);
+
 // Channels that contain or are contained in `device`, by what they say of themselves and, where
 // they do not, by their names.
 std::vector<std::string> RelatedTo(const std::vector<PowerChannel>& channels, size_t device);

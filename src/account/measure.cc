@@ -244,11 +244,6 @@ class Measurer {
   }
 
   // psys does not feed what is plugged in.
-  bool StandsBefore(const PowerChannel& container, const PowerChannel& device) const {
-    return container.scope == ChannelScope::kWall || device.scope == ChannelScope::kPackage ||
-           device.scope == ChannelScope::kDram || device.meter.within == container.name;
-  }
-
   void AddWhole() {
     if (plan_.container.empty()) return;
     WholeMachine& whole = result_.whole;
