@@ -28,6 +28,17 @@ enum class BlockType : uint8_t {
   kPower = 8,     // readings of one channel
   kReport = 9,    // what became of one input file
   kEnd = 10,      // the file is whole
+  // Of a recording, which a killed recorder leaves without its end.
+  kMeter = 11,           // what a channel's meter says of itself
+  kRecordingStart = 12,  // what was watched, and from when on
+  kCpus = 13,            // which package each is part of
+  kTasks = 14,           // those that are new
+  kActivity = 15,        // who used the CPUs
+  kFeatureColumns = 16,  // what the next features are of
+  kFeatures = 17,        // how busy everything was
+  kWindow = 18,          // a stretch of the run that has a name
+  kRecordingEnd = 19,    // when, why, and what recording cost
+  kNotes = 20,           // what a reader has to know
 };
 
 // How the bytes of a block are stored.

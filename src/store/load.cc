@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
 #include <fmt/format.h>
@@ -7,14 +6,14 @@
 #include "store/blocks.h"
 #include "store/encoding.h"
 #include "store/ops_block.h"
+#include "store/power_block.h"
+#include "store/recording_blocks.h"
 #include "store/store.h"
 
 namespace beryl::store {
 namespace {
 
 constexpr size_t kMostNames = 60'000;  // devices and ranks are numbered in 16 bits
-
-bool IsTime(int64_t time) { return time >= -kFarthestTime && time <= kFarthestTime; }
 
 class Loader {
  public:
@@ -92,7 +91,13 @@ class Loader {
       case BlockType::kOps:
         good = TakeOps(std::move(*bytes));
         break;
+      case BlockType::kMeter:
+        good = TakeMeter(decoder);
+        break;
       case BlockType::kEnd:
+        break;
+      default:
+        if (RecordingReader::Knows(type)) good = recording_.Take(type, decoder);
         break;
     }
     if (!good || decoder.failed()) {
@@ -222,47 +227,38 @@ class Loader {
     return true;
   }
 
-  PowerChannel& Channel(const std::string& name, ChannelKind kind) {
+  std::string OwnName(std::string_view name) const {
+    if (options_.machine.empty() || name.empty()) return std::string(name);
+    return fmt::format("{}/{}", options_.machine, name);
+  }
+
+  // The channel that the next fields name; nothing: they name none.
+  PowerChannel* TakeChannel(Decoder& decoder) {
+    const std::string name = OwnName(decoder.String());
+    const auto kind = static_cast<ChannelKind>(
+        decoder.Below(static_cast<uint64_t>(ChannelKind::kEnergyCounter) + 1));
+    if (decoder.failed()) return nullptr;
     for (const size_t own : channels_) {
-      if (run_.power.channels[own].name == name) return run_.power.channels[own];
+      PowerChannel& channel = run_.power.channels[own];
+      if (channel.name == name) return channel.kind == kind ? &channel : nullptr;
     }
     PowerChannel channel;
     channel.name = name;
     channel.scope = ScopeOfName(name);
     channel.kind = kind;
     channels_.push_back(run_.power.channels.size());
-    return run_.power.channels.emplace_back(std::move(channel));
+    return &run_.power.channels.emplace_back(std::move(channel));
   }
 
   bool TakePower(Decoder& decoder) {
-    std::string name(decoder.String());
-    if (!options_.machine.empty()) name = options_.machine + "/" + name;
-    const auto kind = static_cast<ChannelKind>(
-        decoder.Below(static_cast<uint64_t>(ChannelKind::kEnergyCounter) + 1));
-    const uint64_t wraps = decoder.Varint();
-    const size_t count = decoder.Count();
-    int64_t time = decoder.Signed();
-    if (decoder.failed() || count == 0 || !IsTime(time)) return false;
-    ColumnReader deltas(decoder, count - 1);
-    if (!deltas.ok()) return false;
-    PowerChannel& channel = Channel(name, kind);
-    const size_t before = channel.times.size();
-    if (channel.kind != kind || (before > 0 && channel.times.back().value >= time)) return false;
-    channel.wraps += wraps;
-    for (size_t i = 0; i < count; ++i) {
-      if (i > 0) {
-        const uint64_t delta = deltas.Next();
-        if (delta == 0 || delta > static_cast<uint64_t>(kFarthestTime - time)) return false;
-        time += static_cast<int64_t>(delta);
-      }
-      const auto value = decoder.Fixed<double>();
-      if (decoder.failed() || !std::isfinite(value)) return false;
-      channel.times.push_back(Nanos{time});
-      channel.values.push_back(value);
-    }
-    for (size_t left = decoder.Count(); left > 0; --left) {
-      channel.gaps.push_back(before + decoder.Below(count));
-    }
+    PowerChannel* channel = TakeChannel(decoder);
+    return channel != nullptr && DecodePower(decoder, *channel);
+  }
+
+  bool TakeMeter(Decoder& decoder) {
+    PowerChannel* channel = TakeChannel(decoder);
+    if (channel == nullptr || !DecodeMeter(decoder, channel->meter)) return false;
+    channel->meter.within = OwnName(channel->meter.within);
     return true;
   }
 
@@ -300,14 +296,8 @@ class Loader {
     if (!run_.ops.ops.empty() && run_.ops.Unpack() > 0) {
       Damage("the run file is damaged: operations that cannot be read", 0);
     }
-    auto empty = [](const PowerChannel& channel) {
-      return channel.times.empty() || channel.values.size() != channel.times.size();
-    };
-    for (PowerChannel& channel : run_.power.channels) {
-      channel.times.resize(std::min(channel.times.size(), channel.values.size()));
-      std::erase_if(channel.gaps, [&](size_t gap) { return gap >= channel.times.size(); });
-    }
-    std::erase_if(run_.power.channels, empty);
+    for (PowerChannel& channel : run_.power.channels) MakeWhole(channel);
+    FinishRecording();
     if (damage_.empty()) return;
     ImportReport report;
     report.file = source_.name();
@@ -315,6 +305,41 @@ class Loader {
     report.rank = options_.rank;
     report.Count(Finding::Kind::kDropped, damage_ + "; what stands before is used", damaged_at_);
     run_.ops.reports.push_back(std::move(report));
+  }
+
+  static void MakeWhole(PowerChannel& channel) {
+    const size_t size = std::min(channel.times.size(), channel.values.size());
+    channel.times.resize(size);
+    channel.values.resize(size);
+    // Before the first reading nothing is known anyway.
+    while (!channel.gaps.empty() && channel.gaps.back() >= size) channel.gaps.pop_back();
+    if (!channel.gaps.empty() && channel.gaps.front() == 0) {
+      channel.gaps.erase(channel.gaps.begin());
+      if (!channel.gap_reasons.empty()) channel.gap_reasons.erase(channel.gap_reasons.begin());
+    }
+    if (channel.gap_reasons.size() > channel.gaps.size()) {
+      channel.gap_reasons.resize(channel.gaps.size());
+    }
+  }
+
+  // A meter that was watched and told nothing is part of what was recorded. Of readings alone, a
+  // channel without any is none.
+  void FinishRecording() {
+    if (!recording_.started()) {
+      std::erase_if(run_.power.channels,
+                    [](const PowerChannel& channel) { return channel.times.empty(); });
+      return;
+    }
+    if (run_.recording) {
+      run_.notes.push_back(
+          fmt::format("{}: who used the CPUs is told by the first file only", source_.name()));
+      return;
+    }
+    if (!recording_.ended()) {
+      recording_.recording().notes.emplace_back(
+          "the recorder did not come to an end; what it had written until then is here");
+    }
+    run_.recording = std::move(recording_.recording());
   }
 
   ByteSource& source_;
@@ -325,6 +350,7 @@ class Loader {
   std::vector<PathId> paths_ = {kRootPath};
   std::vector<uint16_t> ranks_;
   std::vector<size_t> channels_;  // of run_.power, those of this file
+  RecordingReader recording_;
   OpNumbers numbers_;
   size_t own_steps_from_;
   std::shared_ptr<const OpNumbers> shared_numbers_;

@@ -15,6 +15,7 @@ namespace beryl::store {
 inline constexpr size_t kOpsInBlock = size_t{1} << 14;
 // Times beyond this are nobody's: differences of such times would not fit.
 inline constexpr int64_t kFarthestTime = 4'000'000'000'000'000'000;
+inline bool IsTime(int64_t time) { return time >= -kFarthestTime && time <= kFarthestTime; }
 inline constexpr uint32_t kMostLanes = 1U << 22;
 
 // `ops` stand in order of their start.

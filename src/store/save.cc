@@ -3,8 +3,11 @@
 
 #include "base/sort_by_key.h"
 #include "store/blocks.h"
+#include "store/context_block.h"
 #include "store/encoding.h"
 #include "store/ops_block.h"
+#include "store/power_block.h"
+#include "store/recording_blocks.h"
 #include "store/store.h"
 
 namespace beryl::store {
@@ -12,29 +15,8 @@ namespace {
 
 // What a block holds at most, so that none gets lost with a torn one but its own, and readers can
 // share the work.
-constexpr size_t kReadingsInBlock = size_t{1} << 16;
 constexpr size_t kStringBytesInBlock = size_t{1} << 20;
 constexpr size_t kRecordsInBlock = size_t{1} << 16;
-
-std::string ContextBytes(const StoredRun& run) {
-  std::string out;
-  PutVarint(out, run.context.ops_files.size());
-  for (const std::string& file : run.context.ops_files) PutString(out, file);
-  PutString(out, run.context.power_file);
-  PutString(out, run.context.label);
-  PutString(out, run.context.tool);
-  PutString(out, run.ops.clock);
-  PutString(out, run.power.clock);
-  PutString(out, run.power.report.file);
-  PutVarint(out, run.ops.anchors.size());
-  for (const ClockAnchor& anchor : run.ops.anchors) {
-    PutSigned(out, anchor.local.value);
-    PutSigned(out, anchor.epoch.value);
-  }
-  PutVarint(out, run.notes.size());
-  for (const std::string& note : run.notes) PutString(out, note);
-  return out;
-}
 
 std::string NamesBytes(const OpTrace& ops) {
   std::string out;
@@ -77,13 +59,14 @@ class Saver {
 
   Result<bool> Run() {
     if (auto ok = blocks_.Start(); !ok) return ok;
-    if (auto ok = blocks_.Add(BlockType::kContext, ContextBytes(run_), true); !ok) return ok;
+    if (auto ok = blocks_.Add(BlockType::kContext, EncodeContext(run_), true); !ok) return ok;
     for (const ImportReport& report : run_.ops.reports) {
       if (auto ok = blocks_.Add(BlockType::kReport, ReportBytes(report), true); !ok) return ok;
     }
     for (const PowerChannel& channel : run_.power.channels) {
       if (auto ok = SavePower(channel); !ok) return ok;
     }
+    if (auto ok = SaveRecording(); !ok) return ok;
     for (auto save : {&Saver::SaveStrings, &Saver::SavePaths, &Saver::SaveNames, &Saver::SaveKinds,
                       &Saver::SaveDataflow, &Saver::SaveOps}) {
       if (auto ok = (this->*save)(); !ok) return ok;
@@ -93,28 +76,45 @@ class Saver {
 
  private:
   Result<bool> SavePower(const PowerChannel& channel) {
-    size_t gap = 0;
+    // Of readings from a file there is nothing to tell of the meter.
+    if (run_.recording || !channel.meter.source.empty()) {
+      if (auto ok = blocks_.Add(BlockType::kMeter, EncodeMeter(channel), true); !ok) return ok;
+    }
     for (size_t from = 0; from < channel.times.size(); from += kReadingsInBlock) {
       const size_t to = std::min(channel.times.size(), from + kReadingsInBlock);
-      std::string out;
-      PutString(out, channel.name);
-      PutVarint(out, static_cast<uint64_t>(channel.kind));
-      PutVarint(out, from == 0 ? channel.wraps : 0);
-      PutVarint(out, to - from);
-      PutSigned(out, channel.times[from].value);
-      std::vector<uint64_t> deltas;
-      for (size_t i = from + 1; i < to; ++i) {
-        deltas.push_back(static_cast<uint64_t>((channel.times[i] - channel.times[i - 1]).value));
+      if (auto ok = blocks_.Add(BlockType::kPower, EncodePower(channel, from, to), true); !ok) {
+        return ok;
       }
-      PutColumn(out, deltas);
-      for (size_t i = from; i < to; ++i) PutFixed<double>(out, channel.values[i]);
-      const size_t first_gap = gap;
-      while (gap < channel.gaps.size() && channel.gaps[gap] < to) ++gap;
-      PutVarint(out, gap - first_gap);
-      for (size_t i = first_gap; i < gap; ++i) PutVarint(out, channel.gaps[i] - from);
-      if (auto ok = blocks_.Add(BlockType::kPower, out, true); !ok) return ok;
     }
     return true;
+  }
+
+  Result<bool> SaveRecording() {
+    if (!run_.recording) return true;
+    const Recording& recording = *run_.recording;
+    const ActivityTrace& activity = recording.activity;
+    Result<bool> ok = true;
+    auto add = [&](BlockType type, const std::string& bytes) {
+      if (ok) ok = blocks_.Add(type, bytes, true);
+    };
+    add(BlockType::kRecordingStart, EncodeRecordingStart(recording));
+    if (activity.cpus() > 0) add(BlockType::kCpus, EncodeCpus(activity));
+    if (!activity.tasks.empty()) add(BlockType::kTasks, EncodeTasks(activity.tasks));
+    for (size_t from = 0; from < activity.times.size(); from += kSamplesInBlock) {
+      const size_t to = std::min(activity.times.size(), from + kSamplesInBlock);
+      add(BlockType::kActivity, EncodeActivity(activity, from, to));
+    }
+    if (!recording.features.times.empty()) {
+      add(BlockType::kFeatureColumns, EncodeFeatureColumns(recording.features));
+      add(BlockType::kFeatures, EncodeFeatures(recording.features));
+    }
+    for (const RunWindow& window : recording.windows) {
+      add(BlockType::kWindow, EncodeWindow(window));
+    }
+    if (!recording.notes.empty()) add(BlockType::kNotes, EncodeNotes(recording.notes));
+    // Of a recorder that was killed there is no end.
+    if (recording.end.value != 0) add(BlockType::kRecordingEnd, EncodeRecordingEnd(recording));
+    return ok;
   }
 
   Result<bool> SaveStrings() {

@@ -1,0 +1,27 @@
+#include "store/context_block.h"
+
+#include "store/encoding.h"
+
+namespace beryl::store {
+
+std::string EncodeContext(const StoredRun& run) {
+  std::string out;
+  PutVarint(out, run.context.ops_files.size());
+  for (const std::string& file : run.context.ops_files) PutString(out, file);
+  PutString(out, run.context.power_file);
+  PutString(out, run.context.label);
+  PutString(out, run.context.tool);
+  PutString(out, run.ops.clock);
+  PutString(out, run.power.clock);
+  PutString(out, run.power.report.file);
+  PutVarint(out, run.ops.anchors.size());
+  for (const ClockAnchor& anchor : run.ops.anchors) {
+    PutSigned(out, anchor.local.value);
+    PutSigned(out, anchor.epoch.value);
+  }
+  PutVarint(out, run.notes.size());
+  for (const std::string& note : run.notes) PutString(out, note);
+  return out;
+}
+
+}  // namespace beryl::store

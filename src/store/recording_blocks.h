@@ -1,0 +1,73 @@
+// The blocks of a recording: what was watched, who used the CPUs, how busy everything was.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "store/blocks.h"
+#include "store/encoding.h"
+#include "types/power_trace.h"
+#include "types/recording.h"
+
+namespace beryl::store {
+
+// Samples of activity in a block: what a torn block may cost.
+inline constexpr size_t kSamplesInBlock = size_t{1} << 12;
+
+std::string EncodeMeter(const PowerChannel& channel);
+std::string EncodeRecordingStart(const Recording& recording);
+std::string EncodeCpus(const ActivityTrace& activity);
+std::string EncodeTasks(const std::vector<Task>& tasks);
+// The samples from `from` up to `to`, which is more.
+std::string EncodeActivity(const ActivityTrace& activity, size_t from, size_t to);
+std::string EncodeFeatureColumns(const FeatureTrace& features);
+std::string EncodeFeatures(const FeatureTrace& features);
+std::string EncodeWindow(const RunWindow& window);
+std::string EncodeRecordingEnd(const Recording& recording);
+std::string EncodeNotes(const std::vector<std::string>& notes);
+
+// What stands behind the name and the kind of a channel.
+bool DecodeMeter(Decoder& decoder, MeterTraits& meter);
+
+// Puts a recording together, block by block.
+class RecordingReader {
+ public:
+  // Whether blocks of this type are for Take.
+  static bool Knows(BlockType type);
+  // False: the block does not hold what it should, or refers to what has not been named. What was
+  // taken before stays as it is.
+  bool Take(BlockType type, Decoder& decoder);
+
+  bool started() const { return started_; }
+  bool ended() const { return ended_; }
+  Recording& recording() { return recording_; }
+
+ private:
+  bool TakeStart(Decoder& decoder);
+  bool TakeCpus(Decoder& decoder);
+  bool TakeTasks(Decoder& decoder);
+  bool TakeActivity(Decoder& decoder);
+  bool TakeFeatureColumns(Decoder& decoder);
+  bool TakeFeatures(Decoder& decoder);
+  bool TakeWindow(Decoder& decoder);
+  bool TakeEnd(Decoder& decoder);
+  bool TakeNotes(Decoder& decoder);
+
+  // Where a task stood in the block that is being read.
+  struct TaskState {
+    uint64_t block = 0;
+    uint64_t cpu = 0;
+    uint64_t run_ns = 0;
+  };
+
+  Recording recording_;
+  bool started_ = false;
+  bool ended_ = false;
+  uint64_t activity_blocks_ = 0;
+  std::vector<TaskState> tasks_;
+  std::vector<size_t> columns_;  // of recording_.features, as the file numbers them
+};
+
+}  // namespace beryl::store

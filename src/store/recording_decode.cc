@@ -1,0 +1,281 @@
+#include <algorithm>
+#include <limits>
+
+#include "store/ops_block.h"
+#include "store/recording_blocks.h"
+
+namespace beryl::store {
+namespace {
+
+constexpr uint64_t kMostCpus = 1U << 16;  // CPUs are numbered in 16 bits
+
+uint64_t After(uint64_t before, uint64_t change) {
+  return before + static_cast<uint64_t>(UnZigZag(change));
+}
+
+bool TakeInt32(Decoder& decoder, int32_t& number) {
+  const int64_t wide = decoder.Signed();
+  number = static_cast<int32_t>(wide);
+  return number == wide;
+}
+
+// `count` times from a first one and the steps to the others, each later than the one before and
+// than `last`.
+bool TakeTimes(Decoder& decoder, size_t count, std::vector<Nanos>& times) {
+  int64_t time = decoder.Signed();
+  ColumnReader steps(decoder, count - 1);
+  if (!steps.ok() || !IsTime(time)) return false;
+  if (!times.empty() && times.back().value >= time) return false;
+  times.reserve(times.size() + count);
+  times.push_back(Nanos{time});
+  for (size_t i = 1; i < count; ++i) {
+    const uint64_t step = steps.Next();
+    if (step == 0 || step > static_cast<uint64_t>(kFarthestTime - time)) return false;
+    time += static_cast<int64_t>(step);
+    times.push_back(Nanos{time});
+  }
+  return true;
+}
+
+}  // namespace
+
+bool DecodeMeter(Decoder& decoder, MeterTraits& meter) {
+  meter.source = decoder.String();
+  meter.reads = decoder.String();
+  meter.origin = static_cast<Origin>(decoder.Below(static_cast<uint64_t>(Origin::kEstimated) + 1));
+  meter.unit = decoder.String();
+  meter.per_count = decoder.Fixed<double>();
+  meter.wrap = decoder.Varint();
+  meter.update_period_us = decoder.Fixed<double>();
+  meter.error = decoder.Fixed<double>();
+  meter.within = decoder.String();
+  const uint32_t moves = decoder.Below(3);
+  if (moves != 0) meter.moves = moves == 2;
+  return !decoder.failed();
+}
+
+bool RecordingReader::Knows(BlockType type) {
+  return type >= BlockType::kRecordingStart && type <= BlockType::kNotes;
+}
+
+bool RecordingReader::Take(BlockType type, Decoder& decoder) {
+  if (type != BlockType::kRecordingStart && !started_) return false;
+  switch (type) {
+    case BlockType::kRecordingStart:
+      return TakeStart(decoder);
+    case BlockType::kCpus:
+      return TakeCpus(decoder);
+    case BlockType::kTasks:
+      return TakeTasks(decoder);
+    case BlockType::kActivity: {
+      ActivityTrace& activity = recording_.activity;
+      const size_t samples = activity.times.size();
+      const size_t readings = activity.readings.size();
+      if (TakeActivity(decoder)) return true;
+      // Half a block is of no use: its columns would not fit together.
+      activity.times.resize(samples);
+      activity.busy_ns.resize(samples * activity.cpus());
+      activity.first_reading.resize(samples == 0 ? 0 : samples + 1);
+      activity.readings.resize(readings);
+      return false;
+    }
+    case BlockType::kFeatureColumns:
+      return TakeFeatureColumns(decoder);
+    case BlockType::kFeatures: {
+      FeatureTrace& features = recording_.features;
+      const size_t samples = features.times.size();
+      if (TakeFeatures(decoder)) return true;
+      features.times.resize(samples);
+      for (FeatureColumn& column : features.columns) column.values.resize(samples);
+      return false;
+    }
+    case BlockType::kWindow:
+      return TakeWindow(decoder);
+    case BlockType::kRecordingEnd:
+      return TakeEnd(decoder);
+    case BlockType::kNotes:
+      return TakeNotes(decoder);
+    default:
+      return false;
+  }
+}
+
+bool RecordingReader::TakeStart(Decoder& decoder) {
+  if (started_) return false;
+  for (size_t left = decoder.Count(); left > 0; --left) {
+    recording_.command.emplace_back(decoder.String());
+  }
+  for (size_t left = decoder.Count(); left > 0; --left) {
+    if (!TakeInt32(decoder, recording_.pids.emplace_back())) return false;
+  }
+  recording_.machine = decoder.String();
+  recording_.period = Nanos{decoder.Signed()};
+  recording_.start = Nanos{decoder.Signed()};
+  started_ = !decoder.failed() && IsTime(recording_.period.value) && IsTime(recording_.start.value);
+  return started_;
+}
+
+bool RecordingReader::TakeCpus(Decoder& decoder) {
+  ActivityTrace& activity = recording_.activity;
+  if (!activity.cpu_package.empty()) return false;
+  activity.cpu_time = decoder.String();
+  const size_t cpus = decoder.Count();
+  if (decoder.failed() || cpus > kMostCpus) return false;
+  activity.cpu_package.reserve(cpus);
+  for (size_t cpu = 0; cpu < cpus; ++cpu) {
+    activity.cpu_package.push_back(static_cast<uint16_t>(decoder.Below(kMostCpus)));
+  }
+  return !decoder.failed();
+}
+
+bool RecordingReader::TakeTasks(Decoder& decoder) {
+  for (size_t left = decoder.Count(); left > 0; --left) {
+    Task task;
+    if (!TakeInt32(decoder, task.pid) || !TakeInt32(decoder, task.tid)) return false;
+    task.owner =
+        static_cast<TaskOwner>(decoder.Below(static_cast<uint64_t>(TaskOwner::kRecorder) + 1));
+    task.name = decoder.String();
+    if (decoder.failed()) return false;
+    recording_.activity.tasks.push_back(std::move(task));
+  }
+  return !decoder.failed();
+}
+
+bool RecordingReader::TakeActivity(Decoder& decoder) {
+  ActivityTrace& activity = recording_.activity;
+  const size_t count = decoder.Count();
+  const uint64_t cpus = decoder.Varint();
+  if (decoder.failed() || count == 0 || cpus != activity.cpus()) return false;
+  if (!TakeTimes(decoder, count, activity.times)) return false;
+  ColumnReader busy(decoder, count * cpus);
+  ColumnReader counts(decoder, count);
+  if (!busy.ok() || !counts.ok()) return false;
+  const size_t before = activity.busy_ns.size();
+  activity.busy_ns.resize(before + count * cpus);
+  for (size_t cpu = 0; cpu < cpus; ++cpu) {
+    uint64_t now = 0;
+    for (size_t i = 0; i < count; ++i) {
+      now = After(now, busy.Next());
+      activity.busy_ns[before + i * cpus + cpu] = now;
+    }
+  }
+  const size_t readings = decoder.Count();
+  if (activity.first_reading.empty()) activity.first_reading.push_back(0);
+  const size_t first = activity.readings.size();
+  for (size_t i = 0; i < count; ++i) {
+    const uint64_t some = counts.Next();
+    const size_t so_far = activity.first_reading.back();
+    if (some > first + readings - so_far) return false;
+    activity.first_reading.push_back(so_far + some);
+  }
+  if (decoder.failed() || activity.first_reading.back() != first + readings) return false;
+  ColumnReader tasks(decoder, readings);
+  ColumnReader task_cpus(decoder, readings);
+  ColumnReader runs(decoder, readings);
+  if (!tasks.ok() || !task_cpus.ok() || !runs.ok()) return false;
+  tasks_.resize(activity.tasks.size());
+  ++activity_blocks_;
+  activity.readings.reserve(first + readings);
+  uint64_t task = 0;
+  for (size_t i = 0; i < readings; ++i) {
+    task = After(task, tasks.Next());
+    if (task >= tasks_.size()) return false;
+    TaskState& state = tasks_[task];
+    if (state.block != activity_blocks_) state = {activity_blocks_, 0, 0};
+    state.cpu = After(state.cpu, task_cpus.Next());
+    state.run_ns = After(state.run_ns, runs.Next());
+    if (state.cpu >= cpus) return false;
+    activity.readings.push_back(
+        {static_cast<uint32_t>(task), static_cast<uint16_t>(state.cpu), state.run_ns});
+  }
+  return true;
+}
+
+bool RecordingReader::TakeFeatureColumns(Decoder& decoder) {
+  FeatureTrace& features = recording_.features;
+  columns_.clear();
+  for (size_t left = decoder.Count(); left > 0; --left) {
+    FeatureColumn column;
+    column.name = decoder.String();
+    column.device = decoder.String();
+    if (decoder.failed()) return false;
+    const auto known = std::find_if(
+        features.columns.begin(), features.columns.end(), [&](const FeatureColumn& other) {
+          return other.name == column.name && other.device == column.device;
+        });
+    const auto number = static_cast<size_t>(known - features.columns.begin());
+    if (std::find(columns_.begin(), columns_.end(), number) != columns_.end()) return false;
+    columns_.push_back(number);
+    if (known != features.columns.end()) continue;
+    column.values.assign(features.times.size(), std::numeric_limits<double>::quiet_NaN());
+    features.columns.push_back(std::move(column));
+  }
+  return !decoder.failed();
+}
+
+bool RecordingReader::TakeFeatures(Decoder& decoder) {
+  FeatureTrace& features = recording_.features;
+  const size_t before = features.times.size();
+  const size_t count = decoder.Count();
+  const uint64_t columns = decoder.Varint();
+  if (decoder.failed() || count == 0 || columns != columns_.size()) return false;
+  if (!TakeTimes(decoder, count, features.times)) return false;
+  for (const size_t number : columns_) {
+    std::vector<double>& values = features.columns[number].values;
+    for (size_t i = 0; i < count; ++i) values.push_back(decoder.Fixed<double>());
+    if (decoder.failed()) return false;
+  }
+  for (FeatureColumn& column : features.columns) {
+    column.values.resize(before + count, std::numeric_limits<double>::quiet_NaN());
+  }
+  return true;
+}
+
+bool RecordingReader::TakeWindow(Decoder& decoder) {
+  RunWindow window;
+  window.name = decoder.String();
+  window.start = Nanos{decoder.Signed()};
+  window.end = Nanos{decoder.Signed()};
+  window.warm_up = decoder.Below(2) == 1;
+  if (decoder.failed() || !IsTime(window.start.value) || !IsTime(window.end.value)) return false;
+  if (window.end < window.start) return false;
+  recording_.windows.push_back(std::move(window));
+  return true;
+}
+
+bool RecordingReader::TakeEnd(Decoder& decoder) {
+  const Nanos end{decoder.Signed()};
+  int32_t exit_code = 0;
+  if (!TakeInt32(decoder, exit_code) || !IsTime(end.value)) return false;
+  SamplerCost cost;
+  cost.cpu_s = decoder.Fixed<double>();
+  cost.wall_s = decoder.Fixed<double>();
+  for (uint64_t* number : {&cost.ticks, &cost.late, &cost.missed, &cost.lost}) {
+    *number = decoder.Varint();
+  }
+  for (double* number : {&cost.late_p50_us, &cost.late_p99_us, &cost.late_max_us}) {
+    *number = decoder.Fixed<double>();
+  }
+  cost.resident_bytes = decoder.Varint();
+  if (decoder.failed()) return false;
+  recording_.end = end;
+  recording_.exit_code = exit_code;
+  recording_.cost = cost;
+  ended_ = true;
+  return true;
+}
+
+// A note that is told again at the end is the same note.
+bool RecordingReader::TakeNotes(Decoder& decoder) {
+  std::vector<std::string>& notes = recording_.notes;
+  for (size_t left = decoder.Count(); left > 0; --left) {
+    std::string note(decoder.String());
+    if (decoder.failed()) return false;
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) {
+      notes.push_back(std::move(note));
+    }
+  }
+  return !decoder.failed();
+}
+
+}  // namespace beryl::store
