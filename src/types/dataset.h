@@ -13,6 +13,7 @@
 
 #include "types/description.h"
 #include "types/model_tree.h"
+#include "types/unknown.h"
 
 namespace beryl {
 
@@ -46,7 +47,6 @@ const FeatureLook& LookOf(Feature feature);
 
 // By Feature. NaN: not known.
 using FeatureRow = std::array<double, kFeatureCount>;
-inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 FeatureRow UnknownFeatures();
 inline double At(const FeatureRow& row, Feature feature) {
   return row[static_cast<size_t>(feature)];

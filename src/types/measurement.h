@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -11,10 +10,9 @@
 #include "types/power_trace.h"
 #include "types/recording.h"
 #include "types/run_context.h"
+#include "types/unknown.h"
 
 namespace beryl {
-
-inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 // A stretch of time for which a meter told nothing.
 struct MeterGap {

@@ -25,9 +25,9 @@ struct DuplicateChannel {
 
 // One look at whether the meters can be believed.
 struct SourceCheck {
-  enum class Verdict { kGood, kBad, kUnknown };
+  enum class Verdict { kGood, kBad, kUntold };
   std::string what;  // "the counter of CPU:0 moves", "psys is not less than its packages"
-  Verdict verdict = Verdict::kUnknown;
+  Verdict verdict = Verdict::kUntold;
   std::string detail;  // the figures, and what follows
 };
 

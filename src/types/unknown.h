@@ -1,0 +1,10 @@
+// A number that is not known. Never 0.
+#pragma once
+
+#include <limits>
+
+namespace beryl {
+
+inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace beryl
