@@ -1,6 +1,7 @@
 #include "server/session.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -23,8 +24,8 @@ std::vector<LiveDevice> Between(const std::vector<LiveDevice>& start,
     });
     if (before == start.end()) continue;
     // What was unknown at the start was nothing yet.
-    if (before->energy_j == before->energy_j) device.energy_j -= before->energy_j;
-    if (before->ours_j == before->ours_j) device.ours_j -= before->ours_j;
+    if (!std::isnan(before->energy_j)) device.energy_j -= before->energy_j;
+    if (!std::isnan(before->ours_j)) device.ours_j -= before->ours_j;
   }
   return used;
 }
@@ -139,6 +140,11 @@ Result<std::optional<WindowEnd>> Session::CloseWindow(uint64_t window, Nanos tim
   if (found == windows_.end()) return std::optional<WindowEnd>();
   if (const auto written = WriteDown(time); !written) return written.error();
   WindowEnd end{found->name, found->start, time, Between(found->at_start, book_->devices())};
+  for (const LiveDevice& device : end.devices) {
+    end.energy_j += device.energy_j;
+    end.ours_j += device.ours_j;
+  }
+  if (end.devices.empty()) end.energy_j = end.ours_j = std::nan("");
   windows_.erase(found);
   if (const auto added = book_->AddWindow({end.name, end.start, end.end}); !added) {
     return added.error();

@@ -41,6 +41,8 @@ struct WindowEnd {
   Nanos start;
   Nanos end;
   std::vector<LiveDevice> devices;  // in the window
+  double energy_j = 0;              // of all devices together; NaN: not known of one of them
+  double ours_j = 0;
 };
 
 struct StreamOptions {
