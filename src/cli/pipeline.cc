@@ -20,13 +20,6 @@ namespace {
 
 constexpr size_t kTimelineSlices = 600;
 
-std::string Machine() {
-  utsname names{};
-  if (::uname(&names) != 0) return "unknown";
-  return fmt::format("{} {} {}, {} CPUs", names.sysname, names.release, names.machine,
-                     ::sysconf(_SC_NPROCESSORS_ONLN));
-}
-
 // `label` says if the power is not what it seems.
 std::string EnergySource(const PowerTrace& power, const std::string& label) {
   std::vector<std::string> parts;
@@ -193,6 +186,13 @@ Result<bool> AddChannels(PowerTrace power, const std::string& machine, RunInput&
 
 }  // namespace
 
+std::string MachineName() {
+  utsname names{};
+  if (::uname(&names) != 0) return "unknown";
+  return fmt::format("{} {} {}, {} CPUs", names.sysname, names.release, names.machine,
+                     ::sysconf(_SC_NPROCESSORS_ONLN));
+}
+
 Result<bool> AddPower(ByteSource& source, const PipelineOptions& options, RunInput& run) {
   auto power = sources::ReadPowerFile(source, options.power);
   if (!power) return power.error();
@@ -270,7 +270,7 @@ Result<AccountedRun> AccountRun(RunInput input, const PipelineOptions& options) 
   RunContext& context = run.input.context;
   context.tool = kTool;
   context.build_type = kBuildType;
-  context.machine = Machine();
+  context.machine = MachineName();
   context.policy = PolicyText(options.account.policy);
   context.energy_source = EnergySource(run.input.power, context.label);
   return run;

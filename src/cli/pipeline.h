@@ -51,6 +51,9 @@ struct AccountedRun {
 };
 Result<AccountedRun> AccountRun(RunInput input, const PipelineOptions& options);
 
+// The machine this program runs on: system, release, CPUs.
+std::string MachineName();
+
 // Gathers everything a view may show of a run.
 AccountReport MakeReport(const AccountedRun& run, const PipelineOptions& options);
 

@@ -12,7 +12,6 @@
 namespace beryl::sources {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 // A counter that did not step for so many of its update periods stands still.
 constexpr double kStepsMissed = 20;
 constexpr double kShortestStall_s = 0.25;

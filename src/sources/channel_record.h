@@ -32,6 +32,7 @@ class ChannelRecord {
 
   // Joules since the first reading; NaN: there is none yet.
   double energy_j() const;
+  bool is_outermost() const { return channel_.meter.within.empty(); }
   // Watts over the last step; NaN: not known.
   double power_w() const { return power_w_; }
 

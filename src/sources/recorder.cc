@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 #include <utility>
 
@@ -10,6 +11,12 @@
 #include "sources/sources.h"
 
 namespace beryl::sources {
+namespace {
+
+constexpr size_t kNoColumn = ~size_t{0};
+
+}  // namespace
+
 struct Recorder::State {
   Options options;
   std::vector<ChannelRecord> channels;
@@ -18,12 +25,16 @@ struct Recorder::State {
   std::string cpu_time;
   std::unordered_map<uint32_t, uint32_t> tasks;  // the sampler's number to ours
   std::vector<WatchId> born;                     // watches of which a task was seen
+  std::vector<WatchId> later;                    // watches that were added
+  double cpu_util = kUnknown;
+  size_t cpu_util_column = kNoColumn;
   Recording piece;
   std::optional<Nanos> last_power;
   Nanos last_time;
 
   bool IsOurs(WatchId watch) const {
-    return watch == 0 || std::count(options.watches.begin(), options.watches.end(), watch) > 0;
+    return watch == 0 || std::count(options.watches.begin(), options.watches.end(), watch) > 0 ||
+           std::count(later.begin(), later.end(), watch) > 0;
   }
   bool Ready() const {
     return std::all_of(options.watches.begin(), options.watches.end(), [&](WatchId watch) {
@@ -50,7 +61,10 @@ Recorder::Recorder(const Discovery& discovery, const Sampler& sampler, Options o
     state_->channels.emplace_back(channel, period);
   }
   for (const auto& source : discovery.features) {
-    for (const FeatureColumn& column : source->columns()) state_->columns.push_back(column);
+    for (const FeatureColumn& column : source->columns()) {
+      if (column.name == "cpu_util") state_->cpu_util_column = state_->columns.size();
+      state_->columns.push_back(column);
+    }
   }
   state_->packages = sampler.cpu_packages();
   state_->cpu_time = sampler.cpu_time();
@@ -62,8 +76,7 @@ Recorder::~Recorder() = default;
 void Recorder::OnPower(Nanos time, std::span<const MeterReading> readings) {
   State& state = *state_;
   // Sooner by a hair is not too soon: ticks come a little early and late.
-  if (state.last_power &&
-      (time - *state.last_power).value < state.options.every.value / 10 * 9) {
+  if (state.last_power && (time - *state.last_power).value < state.options.every.value / 10 * 9) {
     return;
   }
   state.last_power = time;
@@ -116,6 +129,7 @@ void Recorder::OnFeatures(Nanos time, std::span<const double> values) {
   features.times.push_back(time);
   for (size_t i = 0; i < features.columns.size() && i < values.size(); ++i) {
     features.columns[i].values.push_back(values[i]);
+    if (i == state_->cpu_util_column) state_->cpu_util = values[i];
   }
 }
 
@@ -151,5 +165,19 @@ std::vector<double> Recorder::power_w() const {
   for (const ChannelRecord& channel : state_->channels) power.push_back(channel.power_w());
   return power;
 }
+
+void Recorder::AddWatch(WatchId watch) { state_->later.push_back(watch); }
+
+double Recorder::outermost_j() const {
+  double joules = kUnknown;
+  for (const ChannelRecord& channel : state_->channels) {
+    const double more = channel.energy_j();
+    if (!channel.is_outermost() || std::isnan(more)) continue;
+    joules = std::isnan(joules) ? more : joules + more;
+  }
+  return joules;
+}
+
+double Recorder::cpu_util() const { return state_->cpu_util; }
 
 }  // namespace beryl::sources

@@ -98,7 +98,8 @@ struct Sampler::State {
         period_ns(std::max(kShortestPeriodNs, asked.period.value)),
         cpu_times(machine),
         tasks(machine),
-        readings(found.channels.size()) {
+        readings(found.channels.size()),
+        epoch_ns(ClockNs(CLOCK_REALTIME) - ClockNs(CLOCK_MONOTONIC)) {
     size_t first = 0;
     for (const auto& source : found.power) {
       plans.push_back({first, source->channels().size()});
@@ -144,7 +145,7 @@ struct Sampler::State {
   std::atomic<bool> has_commands = false;
   std::atomic<WatchId> next_watch = 1;
 
-  int64_t epoch_ns = 0;  // what turns the monotonic clock into the time since the epoch
+  const int64_t epoch_ns;  // what turns the monotonic clock into the time since the epoch
   int64_t next_activity = 0;
   int64_t next_features = 0;
   int64_t next_children = 0;
@@ -345,7 +346,6 @@ Sampler::~Sampler() { Stop(); }
 
 Result<bool> Sampler::Start() {
   State& state = *state_;
-  state.epoch_ns = ClockNs(CLOCK_REALTIME) - ClockNs(CLOCK_MONOTONIC);
   state.started_ns = ClockNs(CLOCK_MONOTONIC);
   state.started_cpu_ns = ClockNs(CLOCK_PROCESS_CPUTIME_ID);
   state.stop = false;
@@ -438,6 +438,8 @@ SamplerCost Sampler::cost() const {
   cost.resident_bytes = ResidentBytes();
   return cost;
 }
+
+Nanos Sampler::Now() const { return state_->Now(); }
 
 const std::vector<uint16_t>& Sampler::cpu_packages() const { return state_->cpu_times.packages(); }
 

@@ -23,6 +23,7 @@
 #include "types/power_trace.h"
 #include "types/recording.h"
 #include "types/source_report.h"
+#include "types/unknown.h"
 
 namespace beryl::sources {
 
@@ -196,6 +197,8 @@ class Sampler {
   size_t Drain(SampleSink& sink);
 
   SamplerCost cost() const;
+  // The time as samples have it: nanoseconds since the epoch, never back.
+  Nanos Now() const;
   // The package of each CPU, and what task time is told by.
   const std::vector<uint16_t>& cpu_packages() const;
   const std::string& cpu_time() const;
@@ -237,14 +240,53 @@ class Recorder final : public SampleSink {
   // The last piece: closes what was still open, such as a counter that stands still.
   Piece Finish();
 
+  // Counts the tasks of one more watch as ours: those of a process that began just now.
+  void AddWatch(WatchId watch);
+
   // The joules each channel has read so far; NaN: nothing yet.
   std::vector<double> energy_j() const;
   // The power of each channel just now; NaN: not known.
   std::vector<double> power_w() const;
+  // The joules of the channels that are within no other, together; NaN: nothing yet.
+  double outermost_j() const;
+  // The last cpu_util that was read; NaN: none.
+  double cpu_util() const;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
+};
+
+// ---- At rest -----------------------------------------------------------------------------------
+
+// Watches a machine come to rest: what it draws on standby before anything is measured, and whether
+// it is back there. Looks at stretches of a second.
+class StandbyWatch {
+ public:
+  // CPU load in percent of all CPUs up to which a machine counts as doing nothing.
+  static constexpr double kRestingLoad = 1;
+  // How much more than on standby is still standby.
+  static constexpr double kTolerance = 1.05;
+
+  // Energy of the machine since any start, and how busy it is. Time goes forward.
+  void Add(Nanos time, double joules, double cpu_util);
+  // Forgets the stretches so far.
+  void Restart();
+
+  // Power and load over the last whole stretch; NaN: there is none yet.
+  double watts() const { return watts_; }
+  double load() const { return load_; }
+  bool IsResting() const { return load_ <= kRestingLoad; }
+  bool IsBackAt(double standby_w) const { return watts_ <= kTolerance * standby_w; }
+
+ private:
+  bool started_ = false;
+  Nanos from_;
+  double from_j_ = 0;
+  double load_sum_ = 0;
+  int load_count_ = 0;
+  double watts_ = kUnknown;
+  double load_ = kUnknown;
 };
 
 }  // namespace beryl::sources

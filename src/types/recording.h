@@ -70,6 +70,7 @@ struct RunWindow {
   Nanos start;
   Nanos end;
   bool warm_up = false;  // not counted in what is said of the rounds
+  uint32_t runs = 0;     // how often the command ran in it; 0: not a round
 };
 
 // What measuring cost, and how well it kept time.

@@ -1,0 +1,148 @@
+#include "account/known_power.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace beryl::account {
+namespace {
+
+constexpr size_t kStepsToLookAt = 1000;
+
+// How far a channel's readings usually are apart.
+int64_t UsualStep(const std::vector<Nanos>& times) {
+  if (times.size() < 2) return 0;
+  std::vector<int64_t> steps;
+  const size_t stride = 1 + (times.size() - 1) / kStepsToLookAt;
+  steps.reserve(times.size() / stride + 1);
+  for (size_t i = 1; i < times.size(); i += stride) {
+    steps.push_back((times[i] - times[i - 1]).value);
+  }
+  const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
+  std::nth_element(steps.begin(), middle, steps.end());
+  return *middle;
+}
+
+// A period that somebody wrote into a file may be anything.
+int64_t Plausible(double ns) { return ns > 0 && ns < 1e15 ? static_cast<int64_t>(ns) : 0; }
+
+Nanos SlackOf(const PowerChannel& channel, Nanos period) {
+  const int64_t step =
+      std::max({UsualStep(channel.times), Plausible(static_cast<double>(period.value)),
+                Plausible(channel.meter.update_period_us * 1e3)});
+  return {2 * std::min(step, int64_t{1'000'000'000'000'000})};
+}
+
+// A counter that never moved may be broken, asleep or not there: it tells nothing, least of all 0.
+bool StoodStill(const PowerChannel& channel) {
+  if (channel.kind != ChannelKind::kEnergyCounter || channel.values.size() < 2) return false;
+  return channel.values.front() == channel.values.back();
+}
+
+class GapList {
+ public:
+  GapList(Span span, std::vector<MeterGap>& gaps) : span_(span), gaps_(gaps) {}
+
+  void Add(Nanos from, Nanos to, const std::string& reason) {
+    from = std::max(from, span_.from);
+    to = std::min(to, span_.to);
+    if (to <= from) return;
+    const double start_s = (from - span_.from).seconds();
+    const double seconds = (to - from).seconds();
+    if (!gaps_.empty() && from <= last_end_ && gaps_.back().reason == reason) {
+      gaps_.back().seconds += seconds;
+    } else {
+      gaps_.push_back({start_s, seconds, reason});
+    }
+    last_end_ = to;
+  }
+
+ private:
+  Span span_;
+  std::vector<MeterGap>& gaps_;
+  Nanos last_end_;
+};
+
+void FindGaps(const PowerChannel& channel, Span span, Nanos slack, std::vector<MeterGap>& gaps) {
+  GapList list(span, gaps);
+  if (channel.times.size() < 2) {
+    list.Add(span.from, span.to, "the meter told nothing");
+    return;
+  }
+  if (StoodStill(channel)) {
+    list.Add(span.from, span.to, "the counter never moved");
+    return;
+  }
+  if (channel.times.front() - span.from > slack) {
+    list.Add(span.from, channel.times.front(), "before the first reading");
+  }
+  for (size_t i = 0; i < channel.gaps.size(); ++i) {
+    const size_t gap = channel.gaps[i];
+    const bool told = i < channel.gap_reasons.size() && !channel.gap_reasons[i].empty();
+    list.Add(channel.times[gap - 1], channel.times[gap],
+             told ? channel.gap_reasons[i] : "what was read there cannot be used");
+  }
+  if (span.to - channel.times.back() > slack) {
+    list.Add(channel.times.back(), span.to, "after the last reading");
+  }
+}
+
+}  // namespace
+
+KnownPower KnowPower(const PowerChannel& channel, Span span, Nanos period) {
+  KnownPower known;
+  ChannelEnergy& energy = known.energy;
+  energy.name = channel.name;
+  energy.scope = channel.scope;
+  energy.kind = channel.kind;
+  energy.meter = channel.meter;
+  energy.readings = channel.times.size();
+  energy.wraps = channel.wraps;
+  known.slack = SlackOf(channel, period);
+  FindGaps(channel, span, known.slack, energy.gaps);
+  if (channel.times.size() < 2 || StoodStill(channel)) return known;
+  known.curve = MakeCurve(channel, Policy::kAuto);
+  CurveCursor cursor(known.curve, span.from);
+  const CurveCursor::Slice slice = cursor.Advance(span.to);
+  energy.seconds = Nanos{slice.known_ns}.seconds();
+  if (slice.known_ns > 0) energy.energy_j = slice.energy_j;
+  return known;
+}
+
+SplitSum Split(const PowerCurve& curve, const Shares& shares, Span span,
+               std::vector<double>* by_window) {
+  SplitSum sum;
+  if (curve.empty() || span.to <= span.from) return sum;
+  CurveCursor cursor(curve, span.from);
+  Nanos now = span.from;
+  int64_t known_ns = 0;
+  auto advance = [&](Nanos to) {
+    to = std::clamp(to, now, span.to);
+    const CurveCursor::Slice slice = cursor.Advance(to);
+    now = to;
+    known_ns += slice.known_ns;
+    sum.energy += slice.energy_j;
+    return slice.energy_j;
+  };
+  if (!shares.edges.empty()) {
+    sum.outside += advance(shares.edges.front());
+    const auto after = std::upper_bound(shares.edges.begin(), shares.edges.end(), span.from);
+    auto window = static_cast<size_t>(after - shares.edges.begin());
+    window -= window > 0 ? 1 : 0;
+    for (; window < shares.ours.size() && now < span.to; ++window) {
+      const double energy = advance(shares.edges[window + 1]);
+      if (by_window != nullptr) (*by_window)[window] += energy;
+      if (std::isnan(shares.ours[window])) {
+        sum.unknown += energy;
+        continue;
+      }
+      sum.ours += energy * shares.ours[window];
+      sum.recorder += energy * shares.recorder[window];
+      sum.idle += energy * shares.idle[window];
+    }
+  }
+  sum.outside += advance(span.to);
+  sum.known_s = Nanos{known_ns}.seconds();
+  return sum;
+}
+
+}  // namespace beryl::account

@@ -1,0 +1,42 @@
+// What a channel told of a stretch of time, and what it did not.
+#pragma once
+
+#include "account/power_curve.h"
+#include "account/shares.h"
+#include "base/units.h"
+#include "types/measurement.h"
+#include "types/power_trace.h"
+
+namespace beryl::account {
+
+struct Span {
+  Nanos from;
+  Nanos to;
+  double seconds() const { return (to - from).seconds(); }
+};
+
+struct KnownPower {
+  PowerCurve curve;      // without pieces if the channel told nothing
+  ChannelEnergy energy;  // over the span
+  // Less than this is not known at the ends of any stretch, because readings are so far apart.
+  Nanos slack;
+};
+
+// `period`: of the recording; 0: not known.
+KnownPower KnowPower(const PowerChannel& channel, Span span, Nanos period);
+
+// A curve's energy over a span, by whose it was.
+struct SplitSum {
+  double energy = 0;
+  double known_s = 0;
+  double ours = 0;
+  double recorder = 0;  // NaN: not known
+  double idle = 0;      // NaN: not known
+  double outside = 0;   // before and after all windows of the shares
+  double unknown = 0;   // in windows whose shares are not known
+};
+// With `by_window`, which has a place for each window, also adds each window's energy there.
+SplitSum Split(const PowerCurve& curve, const Shares& shares, Span span,
+               std::vector<double>* by_window = nullptr);
+
+}  // namespace beryl::account

@@ -1,0 +1,324 @@
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "account/account.h"
+#include "account/cpu_use.h"
+#include "account/devices.h"
+#include "account/known_power.h"
+#include "account/measure_parts.h"
+#include "account/shares.h"
+#include "base/text.h"
+
+namespace beryl::account {
+namespace {
+
+// Less than this part of a device's energy may be nobody's without a word.
+constexpr double kWorthSaying = 0.001;
+// More than this part of a device's energy must not be of unknown owner.
+constexpr double kTooMuchUnknown = 0.01;
+
+class Measurer {
+ public:
+  Measurer(const PowerTrace& power, const Recording& recording, const MeasureOptions& options)
+      : power_(power),
+        recording_(recording),
+        options_(options),
+        span_(SpanOf(power, recording)),
+        use_(CountCpuUse(recording.activity)) {}
+
+  Measurement Run() {
+    KeepRecording();
+    LookAtChannels();
+    for (const size_t channel : plan_.devices) AddDevice(channel);
+    NoteWhatIsNotToldApart();
+    AddProcesses();
+    AddWindows(DeviceViews(), recording_, span_, result_);
+    AddFeatures(recording_, span_, result_);
+    AddWhole();
+    AddOverhead();
+    return std::move(result_);
+  }
+
+ private:
+  struct Device {
+    size_t channel;
+    std::optional<Shares> shares;
+    std::vector<double> by_window;  // energy in each window of the shares
+  };
+
+  void Note(std::string note) { result_.notes.push_back(std::move(note)); }
+
+  void KeepRecording() {
+    Recording& kept = result_.recording;
+    kept.command = recording_.command;
+    kept.pids = recording_.pids;
+    kept.machine = recording_.machine;
+    kept.period = recording_.period;
+    kept.start = span_.from;
+    kept.end = span_.to;
+    kept.exit_code = recording_.exit_code;
+    kept.activity.cpu_time = recording_.activity.cpu_time;
+    kept.windows = recording_.windows;
+    kept.cost = recording_.cost;
+    kept.notes = recording_.notes;
+    result_.notes = recording_.notes;
+    result_.seconds = span_.seconds();
+  }
+
+  void LookAtChannels() {
+    std::vector<bool> told;
+    told.reserve(power_.channels.size());
+    known_.reserve(power_.channels.size());
+    for (const PowerChannel& channel : power_.channels) {
+      known_.push_back(KnowPower(channel, span_, recording_.period));
+      told.push_back(!std::isnan(known_.back().energy.energy_j));
+      result_.channels.push_back(known_.back().energy);
+    }
+    plan_ = PlanDevices(power_.channels, told);
+    for (const std::string& note : plan_.notes) Note(note);
+  }
+
+  std::optional<Shares> SharesOf(const PowerChannel& channel) const {
+    if (channel.scope == ChannelScope::kGpu) {
+      return SharesOfGpu(recording_.features, channel.name);
+    }
+    if (use_.windows() == 0 || channel.scope == ChannelScope::kOther) return std::nullopt;
+    const bool whole =
+        channel.scope == ChannelScope::kWall || channel.scope == ChannelScope::kBoard;
+    auto column = whole ? std::optional(use_.packages.size()) : ColumnOf(use_, channel.name);
+    // A package without a number that fits is the only one.
+    if (!column && use_.packages.size() == 1) column = 0;
+    if (!column) return std::nullopt;
+    return SharesByCpuTime(use_, *column, options_.split);
+  }
+
+  void AddDevice(size_t index) {
+    const KnownPower& known = known_[index];
+    Device device{index, SharesOf(power_.channels[index]), {}};
+    DeviceEnergy energy;
+    energy.device = known.energy.name;
+    energy.origin = known.energy.meter.origin;
+    energy.source = known.energy.meter.source;
+    energy.energy_j = known.energy.energy_j;
+    energy.seconds = known.energy.seconds;
+    energy.gaps = known.energy.gaps;
+    energy.channels = RelatedTo(power_.channels, index);
+    const double error = known.energy.meter.error;
+    energy.low_j = energy.energy_j * std::max(0.0, 1 - error);
+    energy.high_j = energy.energy_j * (1 + error);
+    if (std::isnan(error)) energy.low_j = kUnknown;
+    if (energy.seconds > 0) energy.mean_w = energy.energy_j / energy.seconds;
+    energy.slices_w = Slices(known.curve);
+    NoteGaps(energy);
+    if (device.shares && !std::isnan(energy.energy_j)) SplitDevice(device, energy);
+    devices_.push_back(std::move(device));
+    result_.devices.push_back(std::move(energy));
+  }
+
+  std::vector<double> Slices(const PowerCurve& curve) const {
+    std::vector<double> watts(options_.slices, kUnknown);
+    CurveCursor cursor(curve, span_.from);
+    const double step = static_cast<double>((span_.to - span_.from).value) /
+                        static_cast<double>(std::max<size_t>(1, options_.slices));
+    for (size_t i = 0; i < watts.size(); ++i) {
+      const auto to = static_cast<int64_t>(step * static_cast<double>(i + 1));
+      const auto slice = cursor.Advance(std::min(span_.to, span_.from + Nanos{to}));
+      if (slice.known_ns > 0) watts[i] = slice.energy_j / Nanos{slice.known_ns}.seconds();
+    }
+    return watts;
+  }
+
+  void NoteGaps(const DeviceEnergy& device) {
+    if (device.gaps.empty()) return;
+    double missing = 0;
+    const MeterGap* longest = &device.gaps.front();
+    for (const MeterGap& gap : device.gaps) {
+      missing += gap.seconds;
+      if (gap.seconds > longest->seconds) longest = &gap;
+    }
+    if (std::isnan(device.energy_j)) {
+      Note(fmt::format("{}: nothing is known: {}", device.device, longest->reason));
+      return;
+    }
+    Note(fmt::format("{}: nothing is known for {} of {} ({}): {}", device.device,
+                     FormatSeconds(missing), FormatSeconds(span_.seconds()),
+                     FormatPercent(missing / span_.seconds()), longest->reason));
+  }
+
+  void SplitDevice(Device& device, DeviceEnergy& energy) {
+    device.by_window.assign(device.shares->ours.size(), 0.0);
+    const SplitSum sum =
+        Split(known_[device.channel].curve, *device.shares, span_, &device.by_window);
+    if (std::abs(sum.unknown) > kTooMuchUnknown * std::abs(energy.energy_j)) {
+      Note(fmt::format("{}: what part of it is ours is not known for {} of its energy",
+                       energy.device, FormatPercent(sum.unknown / energy.energy_j)));
+      device.shares.reset();
+      return;
+    }
+    EnergySplit& split = energy.split;
+    split.ours_j = sum.ours;
+    split.recorder_j = sum.recorder;
+    split.idle_j = sum.idle;
+    const double known = sum.ours + (std::isnan(sum.recorder) ? 0 : sum.recorder) +
+                         (std::isnan(sum.idle) ? 0 : sum.idle);
+    split.others_j = std::max(0.0, energy.energy_j - known);
+    if (std::abs(sum.outside) > kWorthSaying * std::abs(energy.energy_j)) {
+      Note(
+          fmt::format("{}: {} of its energy was used while nobody looked at the CPUs; it counts "
+                      "as the others'",
+                      energy.device, FormatPercent(sum.outside / energy.energy_j)));
+    }
+  }
+
+  // One line for all devices of which no share is known.
+  void NoteWhatIsNotToldApart() {
+    std::vector<std::string> gpus;
+    std::vector<std::string> others;
+    for (size_t i = 0; i < devices_.size(); ++i) {
+      const DeviceEnergy& device = result_.devices[i];
+      if (std::isnan(device.energy_j) || devices_[i].shares) continue;
+      const bool gpu = power_.channels[devices_[i].channel].scope == ChannelScope::kGpu;
+      (gpu ? gpus : others).push_back(device.device);
+    }
+    if (!gpus.empty()) {
+      Note(fmt::format("{}: whose its work was is not known, so what is ours is not told apart",
+                       fmt::join(gpus, ", ")));
+    }
+    if (others.empty()) return;
+    Note(fmt::format("{}: {}, so what is ours is not told apart", fmt::join(others, ", "),
+                     use_.windows() == 0 ? "who used the CPUs was not recorded"
+                                         : "which CPUs it feeds is not known"));
+  }
+
+  void AddProcesses() {
+    for (const CpuUse::Process& process : use_.processes) {
+      result_.processes.push_back({process.pid, process.name, process.owner, process.threads,
+                                   process.cpu_s, std::vector<double>(devices_.size(), kUnknown)});
+    }
+    for (size_t i = 0; i < devices_.size(); ++i) AddProcessEnergy(i);
+    auto total = [](const ProcessEnergy& process) {
+      double sum = 0;
+      for (const double joules : process.energy_j) sum += std::isnan(joules) ? 0 : joules;
+      return sum;
+    };
+    std::stable_sort(result_.processes.begin(), result_.processes.end(),
+                     [&](const ProcessEnergy& a, const ProcessEnergy& b) {
+                       const double first = total(a);
+                       const double second = total(b);
+                       return first != second ? first > second : a.cpu_s > b.cpu_s;
+                     });
+  }
+
+  void AddProcessEnergy(size_t index) {
+    const Device& device = devices_[index];
+    if (!device.shares || !device.shares->column || device.by_window.empty()) return;
+    const size_t column = *device.shares->column;
+    const bool all = column == use_.packages.size();
+    for (ProcessEnergy& process : result_.processes) process.energy_j[index] = 0;
+    for (size_t window = 0; window < use_.windows(); ++window) {
+      const double whole = device.shares->whole_ns[window];
+      if (whole <= 0) continue;
+      const double per_ns = device.by_window[window] / whole;
+      for (size_t i = use_.first_part[window]; i < use_.first_part[window + 1]; ++i) {
+        const CpuUse::Part& part = use_.parts[i];
+        if (!all && part.package != column) continue;
+        result_.processes[part.process].energy_j[index] += part.ns * per_ns;
+      }
+    }
+  }
+
+  std::vector<DeviceView> DeviceViews() const {
+    std::vector<DeviceView> views;
+    views.reserve(devices_.size());
+    for (const Device& device : devices_) {
+      const KnownPower& known = known_[device.channel];
+      if (std::isnan(known.energy.energy_j))
+        continue;  // it told nothing at all, and a note says so
+      views.push_back({&known, device.shares ? &*device.shares : nullptr});
+    }
+    return views;
+  }
+
+  // psys does not feed what is plugged in.
+  bool StandsBefore(const PowerChannel& container, const PowerChannel& device) const {
+    return container.scope == ChannelScope::kWall || device.scope == ChannelScope::kPackage ||
+           device.scope == ChannelScope::kDram || device.meter.within == container.name;
+  }
+
+  void AddWhole() {
+    if (plan_.container.empty()) return;
+    WholeMachine& whole = result_.whole;
+    std::vector<std::string> names;
+    whole.energy_j = 0;
+    double seconds = 0;
+    for (const size_t channel : plan_.container) {
+      names.push_back(power_.channels[channel].name);
+      whole.energy_j += known_[channel].energy.energy_j;
+      seconds = std::max(seconds, known_[channel].energy.seconds);
+    }
+    whole.channel = fmt::format("{}", fmt::join(names, " + "));
+    if (plan_.devices == plan_.container) return;
+    const PowerChannel& container = power_.channels[plan_.container.front()];
+    double behind = 0;
+    bool comparable = true;
+    for (const size_t channel : plan_.devices) {
+      if (!StandsBefore(container, power_.channels[channel])) continue;
+      const ChannelEnergy& energy = known_[channel].energy;
+      comparable = comparable && std::abs(energy.seconds - seconds) <= 0.01 * span_.seconds();
+      if (!std::isnan(energy.energy_j)) behind += energy.energy_j;
+    }
+    whole.devices_j = behind;
+    if (comparable && behind <= whole.energy_j) whole.rest_j = whole.energy_j - behind;
+    if (comparable && behind > whole.energy_j) {
+      Note(
+          fmt::format("{} reads {}, less than the {} of what it stands before: one of the meters "
+                      "is wrong",
+                      whole.channel, FormatJoules(whole.energy_j), FormatJoules(behind)));
+    }
+  }
+
+  void AddOverhead() {
+    const SamplerCost& cost = recording_.cost;
+    double recorder_s = 0;
+    bool seen = false;
+    for (const CpuUse::Process& process : use_.processes) {
+      if (process.owner != TaskOwner::kRecorder) continue;
+      recorder_s += process.cpu_s;
+      seen = true;
+    }
+    if (cost.wall_s > 0) {
+      result_.overhead_cpu_pct = 100 * cost.cpu_s / cost.wall_s;
+    } else if (seen && span_.seconds() > 0) {
+      result_.overhead_cpu_pct = 100 * recorder_s / span_.seconds();
+    }
+    if (!seen) return;
+    for (const DeviceEnergy& device : result_.devices) {
+      const double joules = device.split.recorder_j;
+      if (std::isnan(joules)) continue;
+      result_.overhead_j = joules + (std::isnan(result_.overhead_j) ? 0 : result_.overhead_j);
+    }
+  }
+
+  const PowerTrace& power_;
+  const Recording& recording_;
+  const MeasureOptions& options_;
+  Span span_;
+  CpuUse use_;
+  std::vector<KnownPower> known_;
+  DevicePlan plan_;
+  std::vector<Device> devices_;
+  Measurement result_;
+};
+
+}  // namespace
+
+Measurement Measure(const PowerTrace& power, const Recording& recording,
+                    const MeasureOptions& options) {
+  return Measurer(power, recording, options).Run();
+}
+
+}  // namespace beryl::account

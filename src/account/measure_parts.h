@@ -1,0 +1,31 @@
+// Parts of a measurement that stand beside its devices.
+#pragma once
+
+#include <vector>
+
+#include "account/known_power.h"
+#include "account/shares.h"
+#include "types/measurement.h"
+#include "types/power_trace.h"
+#include "types/recording.h"
+
+namespace beryl::account {
+
+// From the start of the recording to its end; of a recorder that was killed, to the last thing it
+// read; without a recording, from the first reading to the last.
+Span SpanOf(const PowerTrace& power, const Recording& recording);
+
+// A device that told something.
+struct DeviceView {
+  const KnownPower* known;
+  const Shares* shares;  // nullptr: not told apart
+};
+
+// The energy of named windows and what rounds come to.
+void AddWindows(const std::vector<DeviceView>& devices, const Recording& recording, Span span,
+                Measurement& result);
+
+// Means of the resource features; after the windows, because rounds tell the latency.
+void AddFeatures(const Recording& recording, Span span, Measurement& result);
+
+}  // namespace beryl::account

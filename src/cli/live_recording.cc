@@ -1,0 +1,133 @@
+#include "cli/live_recording.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+#include "cli/pipeline.h"
+#include "version.h"
+
+namespace beryl::cli {
+namespace {
+
+constexpr Nanos kPatience{300'000'000};
+// What a killed recorder loses at most.
+constexpr int64_t kAppendEveryNs = 1'000'000'000;
+// From here on a clock that was set makes operations and power disagree.
+constexpr int64_t kClockWasSetNs = 1'000'000;
+
+int64_t EpochOffset(Nanos monotonic_epoch) {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec - monotonic_epoch.value;
+}
+
+// What a reader of the numbers has to know about where they come from.
+std::vector<std::string> SourceNotes(const SourceReport& report) {
+  std::vector<std::string> notes;
+  const bool estimated = std::any_of(
+      report.found.begin(), report.found.end(),
+      [](const PowerChannel& channel) { return channel.meter.origin == Origin::kEstimated; });
+  if (estimated) {
+    std::vector<std::string> refused;
+    for (const RefusedSource& source : report.refused) refused.push_back(source.source);
+    notes.push_back(fmt::format(
+        "no meter of the CPUs could be read: their energy is an estimate from CPU time (refused: "
+        "{}; beryl sources says why and what helps)",
+        refused.empty() ? "nothing" : fmt::format("{}", fmt::join(refused, ", "))));
+  }
+  for (const SourceCheck& check : report.checks) {
+    if (check.verdict == SourceCheck::Verdict::kBad) {
+      notes.push_back(fmt::format("not so: {}: {}", check.what, check.detail));
+    }
+  }
+  return notes;
+}
+
+}  // namespace
+
+Result<LiveRecording> LiveRecording::Start(const Options& options, GrowingFile& file) {
+  LiveRecording live;
+  auto found = sources::Discover(options.machine, options.discover);
+  if (!found) return found.error();
+  live.discovery_ = std::make_unique<sources::Discovery>(std::move(*found));
+  const SourceReport report =
+      sources::Probe(options.machine, options.discover, *live.discovery_, kPatience);
+  sources::SamplerOptions sampling;
+  sampling.period = options.period;
+  live.sampler_ = std::make_unique<sources::Sampler>(options.machine, *live.discovery_, sampling);
+  sources::Recorder::Options recording;
+  for (const int32_t pid : options.pids) {
+    auto watch = live.sampler_->Watch(pid);
+    if (!watch) return watch.error();
+    recording.watches.push_back(*watch);
+  }
+  live.recorder_ =
+      std::make_unique<sources::Recorder>(*live.discovery_, *live.sampler_, std::move(recording));
+
+  Recording& head = live.recording_;
+  head.command = options.command;
+  head.pids = options.pids;
+  head.machine = MachineName();
+  head.period = options.period;
+  head.start = live.Now();
+  head.activity.cpu_package = live.sampler_->cpu_packages();
+  head.activity.cpu_time = live.sampler_->cpu_time();
+  head.notes = SourceNotes(report);
+  RunContext context;
+  context.tool = kTool;
+  PowerTrace channels;
+  channels.report.file = "meters";
+  channels.channels = live.discovery_->channels;
+  auto writer = store::RecordingWriter::Start(file, context, channels, head);
+  if (!writer) return writer.error();
+  live.writer_ = std::make_unique<store::RecordingWriter>(std::move(*writer));
+  head.notes.clear();  // they are written
+  live.epoch_offset_ns_ = EpochOffset(live.Now());
+  live.appended_ = live.Now();
+  if (auto ok = live.sampler_->Start(); !ok) return ok.error();
+  return live;
+}
+
+Result<bool> LiveRecording::Watch(int32_t pid) {
+  auto watch = sampler_->Watch(pid);
+  if (!watch) return watch.error();
+  recorder_->AddWatch(*watch);
+  recording_.pids.push_back(pid);
+  return true;
+}
+
+Result<bool> LiveRecording::AppendPiece(const sources::Recorder::Piece& piece) {
+  appended_ = Now();
+  return writer_->Append(piece.power, piece.recording);
+}
+
+Result<bool> LiveRecording::Pump() {
+  sampler_->Drain(*recorder_);
+  if ((Now() - appended_).value < kAppendEveryNs) return true;
+  return AppendPiece(recorder_->Take());
+}
+
+Result<bool> LiveRecording::AddWindow(const RunWindow& window) { return writer_->Append(window); }
+
+Result<bool> LiveRecording::Finish(int exit_code) {
+  sampler_->Stop();
+  recording_.end = Now();
+  sampler_->Drain(*recorder_);
+  if (auto ok = AppendPiece(recorder_->Finish()); !ok) return ok;
+  const int64_t moved = EpochOffset(Now()) - epoch_offset_ns_;
+  if (std::abs(moved) > kClockWasSetNs) {
+    AddNote(fmt::format(
+        "the system's clock was set by {} while this was recorded; times here go on without that",
+        FormatSeconds(static_cast<double>(moved) * 1e-9)));
+  }
+  recording_.exit_code = exit_code;
+  recording_.cost = sampler_->cost();
+  return writer_->Finish(recording_);
+}
+
+}  // namespace beryl::cli
