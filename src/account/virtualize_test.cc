@@ -1,0 +1,99 @@
+#include <cmath>
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "account/account.h"
+#include "account/recording_testing.h"
+
+namespace beryl::account {
+namespace {
+
+using ::testing::ElementsAre;
+
+double EnergyOf(const PowerChannel& channel) {
+  return channel.values.back() - channel.values.front();
+}
+
+// All is ours: nothing changes. The released code's trailing window makes 62 W of 110 W, 52 ms
+// after the step.
+TEST(VirtualizeTest, AStepDoesNotLag) {
+  TestRecording test({0});
+  const uint32_t task = test.AddTask(7);
+  test.Sample(0);
+  for (int64_t at = 20; at <= 1000; at += 20) {
+    test.Run(task, 0, 20);
+    test.Busy(0, 20);
+    test.Sample(at);
+  }
+  std::vector<double> watts(250, 10.0);
+  std::fill(watts.begin() + 100, watts.end(), 110.0);
+  PowerTrace power;
+  power.channels = {TestCounter("CPU:0", watts)};
+  std::vector<std::string> notes;
+  const PowerTrace ours = Virtualize(power, test.recording(), SplitRule::kBusy, notes);
+  ASSERT_EQ(ours.channels[0].times, power.channels[0].times);
+  for (size_t i = 1; i < ours.channels[0].values.size(); ++i) {
+    EXPECT_NEAR(ours.channels[0].values[i], power.channels[0].values[i], 1e-9);
+  }
+  EXPECT_THAT(notes, ElementsAre("CPU:0: only what the watched processes used"));
+}
+
+TEST(VirtualizeTest, WhatCannotBeToldApartStaysAsItIs) {
+  TestRecording test({0});
+  test.Sample(0);
+  test.Sample(1000);
+  PowerTrace power;
+  power.channels = {TestCounter("GPU:0", std::vector<double>(250, 100.0)),
+                    TestCounter("wall", std::vector<double>(250, 200.0)),
+                    TestCounter("CPU:0", std::vector<double>(250, 50.0))};
+  std::vector<std::string> notes;
+  const PowerTrace ours = Virtualize(power, test.recording(), SplitRule::kBusy, notes);
+  EXPECT_EQ(ours.channels[0].values, power.channels[0].values);
+  EXPECT_EQ(ours.channels[1].values, power.channels[1].values);
+  EXPECT_EQ(EnergyOf(ours.channels[2]), 0) << "nothing of ours ran";
+  EXPECT_THAT(notes, ElementsAre("CPU:0: only what the watched processes used",
+                                 "GPU:0, wall: all of it, as whose it was is not known"));
+}
+
+// What Virtualize keeps is what Measure calls ours; gauges become counters.
+TEST(VirtualizeTest, AgreesWithMeasure) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 50; ++round) {
+    TestRecording test({0, 0, 1, 1});
+    const auto dice = [&](uint64_t sides) { return static_cast<int64_t>(random() % sides); };
+    std::vector<uint32_t> tasks;
+    for (int i = 0; i < 5; ++i) tasks.push_back(test.AddTask(7));
+    for (int64_t at = dice(400); at < 2000; at += 5 + dice(40)) {
+      for (const uint32_t task : tasks) test.Run(task, static_cast<uint16_t>(dice(4)), dice(10));
+      for (size_t cpu = 0; cpu < 4; ++cpu) test.Busy(cpu, dice(3) * 10);
+      test.Sample(at);
+    }
+    PowerTrace power;
+    for (const char* name : {"CPU:0", "DRAM:1"}) {
+      std::vector<double> watts(500);
+      for (double& watt : watts) watt = static_cast<double>(1 + dice(100));
+      PowerChannel channel = TestCounter(name, watts);
+      if (dice(2) == 0) channel.gaps = {7, 300};
+      if (dice(2) == 0) {
+        channel.kind = ChannelKind::kPowerGauge;
+        channel.values.assign(501, 42.0);
+      }
+      power.channels.push_back(std::move(channel));
+    }
+    for (const SplitRule rule : {SplitRule::kBusy, SplitRule::kCapacity}) {
+      test.recording().end = Nanos{kTestStart + 2000 * kMilli};
+      const Measurement measured = Measure(power, test.recording(), {rule, 10});
+      std::vector<std::string> notes;
+      const PowerTrace ours = Virtualize(power, test.recording(), rule, notes);
+      for (size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(ours.channels[i].kind, ChannelKind::kEnergyCounter);
+        EXPECT_NEAR(EnergyOf(ours.channels[i]), measured.devices[i].split.ours_j, 1e-9);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace beryl::account
