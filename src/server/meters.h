@@ -63,6 +63,8 @@ class Meters {
   virtual std::unique_ptr<SessionBook> NewGauge() = 0;
 
   virtual SamplerCost cost() const = 0;
+  // The time that samples are stamped with.
+  virtual Nanos Now() const = 0;
   virtual const std::vector<PowerChannel>& channels() const = 0;
   // As `beryl sources --format json` has it.
   virtual const std::string& report() const = 0;

@@ -139,6 +139,10 @@ class ScriptedMeters final : public Meters {
     return std::make_unique<ScriptedBook>(BookOptions{});
   }
   SamplerCost cost() const override { return {}; }
+  Nanos Now() const override {
+    const std::lock_guard lock(mutex_);
+    return Nanos{1'700'000'000'000'000'000 + static_cast<int64_t>(count_) * 1'000'000};
+  }
   const std::vector<PowerChannel>& channels() const override { return channels_; }
   const std::string& report() const override { return report_; }
   const std::string& machine() const override { return machine_; }

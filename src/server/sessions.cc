@@ -1,7 +1,6 @@
 #include "server/sessions.h"
 
 #include <algorithm>
-#include <ctime>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,12 +15,6 @@ namespace {
 constexpr std::chrono::seconds kLinger{2};
 constexpr std::chrono::seconds kAbandonedAfter{60};
 constexpr std::chrono::milliseconds kLookAfter{500};
-
-Nanos Now() {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return {int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec};
-}
 
 Refused NotFound(SessionId id) {
   return {Refusal::kNotFound,
@@ -46,7 +39,7 @@ class Sessions::FanOut final : public sources::SampleSink {
   }
   void OnTaskBirth(const sources::TaskBirth& birth) override {
     if (birth.watch == 0) {
-      sessions_.own_tasks_.push_back({birth.task, birth.pid, birth.tid, std::string(birth.name)});
+      sessions_.own_tasks_[birth.task] = {birth.pid, birth.tid, std::string(birth.name)};
     }
     for (auto* sink : sinks_) sink->OnTaskBirth(birth);
   }
@@ -117,7 +110,7 @@ void Sessions::Run() {
 
 void Sessions::Round() {
   Drain();
-  const Nanos now = Now();
+  const Nanos now = meters_.Now();
   const uint64_t missed = meters_.cost().missed;
   for (const auto& [id, session] : table_) {
     if (!session->summary().running) continue;
@@ -135,7 +128,7 @@ Result<bool> Sessions::Wake() {
   if (reading_) return true;
   own_tasks_.clear();
   if (options_.idle_period.value > 0 && !gauge_) {
-    gauge_start_ = Now();
+    gauge_start_ = meters_.Now();
   }
   const bool only_gauge = table_.empty() && options_.idle_period.value > 0;
   auto started = meters_.Start(only_gauge ? options_.idle_period : options_.period);
@@ -171,7 +164,7 @@ void Sessions::Drain() {
 
 // The lock is held, and all samples up to now have been handed out.
 void Sessions::EndSession(Session& session, const std::string& why) {
-  const auto ended = session.End(Now(), why, meters_.cost().missed);
+  const auto ended = session.End(meters_.Now(), why, meters_.cost().missed);
   for (const sources::WatchId watch : session.watches()) meters_.Unwatch(watch);
   session.asked = Clock::now();
   if (!ended) Say(session, ended.error().message);
@@ -193,7 +186,7 @@ bool Sessions::HasLivingProcess(const Session& session) const {
 
 void Sessions::EndAbandoned() {
   const auto now = Clock::now();
-  const Nanos time = Now();
+  const Nanos time = meters_.Now();
   for (const auto& [id, session] : table_) {
     const SessionSummary& summary = session->summary();
     if (!summary.running) continue;
@@ -303,7 +296,7 @@ Answer<SessionSummary> Sessions::StartSession(const Caller& caller, const Sessio
   summary.uid = caller.uid;
   summary.published = published;
   summary.running = true;
-  summary.start = Now();
+  summary.start = meters_.Now();
   summary.period = request.period;
   std::shared_ptr<SessionBook> book;
   std::shared_ptr<PublishedSpool> spool;
@@ -320,8 +313,8 @@ Answer<SessionSummary> Sessions::StartSession(const Caller& caller, const Sessio
     book = std::move(*made);
   }
   auto session = std::make_unique<Session>(summary, watches, std::move(book), std::move(spool));
-  for (const OwnTask& task : own_tasks_) {
-    session->sink().OnTaskBirth({task.task, 0, task.pid, task.tid, task.name});
+  for (const auto& [number, task] : own_tasks_) {
+    session->sink().OnTaskBirth({number, 0, task.pid, task.tid, task.name});
   }
   if (!request.keep) session->connection = caller.connection;
   table_.emplace(next_id_++, std::move(session));
@@ -374,7 +367,8 @@ Answer<std::shared_ptr<SessionBook>> Sessions::Open(const Caller& caller, Sessio
   if (!session) return session.refused();
   if ((*session)->summary().running) {
     Drain();
-    if (const auto written = (*session)->WriteDown(Now()); !written) return Broken(written.error());
+    if (const auto written = (*session)->WriteDown(meters_.Now()); !written)
+      return Broken(written.error());
   }
   return (*session)->book();
 }
@@ -392,7 +386,7 @@ Answer<std::shared_ptr<BatchQueue>> Sessions::Stream(const Caller& caller, Sessi
     return Refused{Refusal::kTooMuch,
                    fmt::format("session {} has {} streams already", id, options_.limits.streams)};
   }
-  return (*session)->AddStream(options, Now());
+  return (*session)->AddStream(options, meters_.Now());
 }
 
 Answer<Sessions::OpenedWindow> Sessions::OpenWindow(const Caller& caller, SessionId id,
@@ -409,7 +403,7 @@ Answer<Sessions::OpenedWindow> Sessions::OpenWindow(const Caller& caller, Sessio
                                                   options_.limits.windows)};
   }
   Drain();
-  const Nanos now = Now();
+  const Nanos now = meters_.Now();
   const auto window = (*session)->OpenWindow(Printable(name), now);
   if (!window) return Broken(window.error());
   return OpenedWindow{*window, now};
@@ -420,7 +414,7 @@ Answer<WindowEnd> Sessions::CloseWindow(const Caller& caller, SessionId id, uint
   auto session = FindRunning(caller, id);
   if (!session) return session.refused();
   Drain();
-  auto closed = (*session)->CloseWindow(window, Now());
+  auto closed = (*session)->CloseWindow(window, meters_.Now());
   if (!closed) return Broken(closed.error());
   if (!closed->has_value()) {
     return Refused{Refusal::kNotFound, fmt::format("session {} has no open window {}", id, window)};
@@ -455,7 +449,7 @@ LivePower Sessions::Live() const {
   live.tool = options_.tool;
   live.machine = meters_.machine();
   live.start = gauge_start_;
-  live.time = Now();
+  live.time = meters_.Now();
   if (gauge_) live.channels = gauge_->channels();
   live.cost = meters_.cost();
   live.sessions_started = next_id_ - 1;

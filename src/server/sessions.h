@@ -134,12 +134,11 @@ class Sessions {
   Nanos gauge_start_;
   // The recorder's own tasks: a session that comes later has to be told of them too.
   struct OwnTask {
-    uint32_t task;
     int32_t pid;
     int32_t tid;
     std::string name;
   };
-  std::vector<OwnTask> own_tasks_;
+  std::map<uint32_t, OwnTask> own_tasks_;  // by their number
   bool stopping_ = false;
   std::thread thread_;
 };

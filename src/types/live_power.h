@@ -8,13 +8,14 @@
 #include "base/units.h"
 #include "types/power_trace.h"
 #include "types/recording.h"
+#include "types/unknown.h"
 
 namespace beryl {
 
 struct LiveChannel {
-  PowerChannel channel;                                        // without readings
-  double energy_j = std::numeric_limits<double>::quiet_NaN();  // since `start`; NaN: not known
-  double power_w = std::numeric_limits<double>::quiet_NaN();   // NaN: not known
+  PowerChannel channel;        // without readings
+  double energy_j = kUnknown;  // since `start`; NaN: not known
+  double power_w = kUnknown;   // NaN: not known
 };
 
 // Energy of a device since a session started. Devices may be added up.
@@ -22,8 +23,8 @@ struct LiveDevice {
   std::string device;
   Origin origin = Origin::kMeasured;
   std::string source;
-  double energy_j = std::numeric_limits<double>::quiet_NaN();
-  double ours_j = std::numeric_limits<double>::quiet_NaN();
+  double energy_j = kUnknown;
+  double ours_j = kUnknown;
 };
 
 struct LiveSession {
