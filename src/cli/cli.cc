@@ -91,6 +91,7 @@ int Run(int argc, char** argv) {
   AddBottlenecksCommand(app, exit_code);
   AddCostCommand(app, exit_code);
   AddTradeoffCommand(app, exit_code);
+  AddSourcesCommand(app, exit_code);
   AddDemoCommand(app, exit_code);
   AddCompletionCommand(app, exit_code);
   try {

@@ -37,6 +37,7 @@ void AddCalibrateCommand(CLI::App& app, int& exit_code);
 void AddBottlenecksCommand(CLI::App& app, int& exit_code);
 void AddCostCommand(CLI::App& app, int& exit_code);
 void AddTradeoffCommand(CLI::App& app, int& exit_code);
+void AddSourcesCommand(CLI::App& app, int& exit_code);
 void AddDemoCommand(CLI::App& app, int& exit_code);
 void AddCompletionCommand(CLI::App& app, int& exit_code);
 

@@ -77,6 +77,9 @@ class PowerSource {
   virtual void Read(std::span<MeterReading> out) = 0;
 };
 
+// The PCI bus id of a channel's GPU ("00000000:01:00.0"); empty: it has none, or it is not known.
+std::string GpuBusId(const PowerChannel& channel);
+
 // One way to read some resource features (see FeatureTrace). Like PowerSource.
 class FeatureSource {
  public:

@@ -16,6 +16,7 @@
 #include "types/model_list.h"
 #include "types/precision.h"
 #include "types/prediction.h"
+#include "types/source_report.h"
 
 namespace beryl::views {
 
@@ -72,6 +73,10 @@ std::string Write(const Ablation& ablation, Format format, const ViewOptions& op
 std::string Write(const Calibration& calibration, Format format, const ViewOptions& options);
 // What was learned, in a few lines for a terminal.
 std::string WriteSummary(const EnergyModel& model, const ViewOptions& options);
+
+// The meters of a machine; `tool` is the program's name and version.
+std::string Write(const SourceReport& report, const std::string& tool, Format format,
+                  const ViewOptions& options);
 
 // What a reader has to know of the data, a line each.
 std::string WriteNotes(const std::vector<DataFinding>& findings);

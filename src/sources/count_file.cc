@@ -1,0 +1,125 @@
+#include "sources/count_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+#include "sources/machine_files.h"
+
+namespace beryl::sources {
+namespace {
+
+constexpr uint32_t kSuspiciouslyStill = 8;
+// A file that is gone is asked for at every reading at first, then now and then.
+constexpr uint32_t kEagerAttempts = 64;
+constexpr uint32_t kReadingsAnAttempt = 64;
+
+}  // namespace
+
+CountFile::CountFile(std::string path, uint64_t largest)
+    : path_(std::move(path)), largest_(largest) {
+  Open();
+}
+
+CountFile::CountFile(CountFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      largest_(other.largest_),
+      fd_(std::exchange(other.fd_, -1)),
+      error_(other.error_),
+      device_(other.device_),
+      inode_(other.inode_),
+      ever_opened_(other.ever_opened_),
+      open_each_time_(other.open_each_time_),
+      last_(other.last_),
+      still_(other.still_),
+      attempts_(other.attempts_) {}
+
+CountFile::~CountFile() { Close(); }
+
+void CountFile::Open() {
+  // Not blocking: somebody may have put a pipe there.
+  fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  error_ = fd_ < 0 ? errno : 0;
+  struct stat found {};
+  if (fd_ < 0 || ::fstat(fd_, &found) != 0) return;
+  if (ever_opened_ && (found.st_dev != device_ || found.st_ino != inode_)) open_each_time_ = true;
+  device_ = found.st_dev;
+  inode_ = found.st_ino;
+  ever_opened_ = true;
+}
+
+void CountFile::Close() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+MeterReading CountFile::Gone(int error) {
+  Close();
+  error_ = error;
+  still_ = 0;
+  return {ReadState::kGone, 0};
+}
+
+MeterReading CountFile::Missing() {
+  ++attempts_;
+  if (attempts_ > kEagerAttempts && attempts_ % kReadingsAnAttempt != 0) {
+    return {ReadState::kGone, 0};
+  }
+  Open();
+  return {fd_ < 0 ? ReadState::kGone : ReadState::kOk, 0};
+}
+
+// Closes the file if its path leads somewhere else by now, or nowhere.
+void CountFile::LookAtPath() {
+  still_ = 0;
+  struct stat found {};
+  if (::stat(path_.c_str(), &found) != 0) {
+    error_ = errno;
+    Close();
+  } else if (found.st_dev != device_ || found.st_ino != inode_) {
+    Close();
+    Open();
+  }
+}
+
+MeterReading CountFile::Read() {
+  if (open_each_time_) Close();
+  if (fd_ < 0) {
+    if (const MeterReading opened = Missing(); opened.state != ReadState::kOk) return opened;
+  }
+  if (still_ >= kSuspiciouslyStill) {
+    LookAtPath();
+    if (fd_ < 0) return {ReadState::kGone, 0};
+  }
+  std::array<char, 64> text;
+  const ssize_t got = ::pread(fd_, text.data(), text.size(), 0);
+  if (got < 0) {
+    if (errno == EINTR || errno == EAGAIN) return {ReadState::kRetry, 0};
+    return Gone(errno);
+  }
+  attempts_ = 0;
+  const auto count = ParseCount(std::string_view(text.data(), static_cast<size_t>(got)));
+  if (!count || (largest_ > 0 && *count > largest_)) {
+    ++still_;
+    return {ReadState::kRetry, 0};
+  }
+  still_ = *count == last_ ? still_ + 1 : 0;
+  last_ = *count;
+  return {ReadState::kOk, *count};
+}
+
+void CountFiles::Add(PowerChannel channel, CountFile file) {
+  channels_.push_back(std::move(channel));
+  files_.push_back(std::move(file));
+}
+
+void CountFiles::Read(std::span<MeterReading> out) {
+  for (size_t i = 0; i < files_.size(); ++i) out[i] = files_[i].Read();
+}
+
+}  // namespace beryl::sources

@@ -1,0 +1,157 @@
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+#include "sources/search.h"
+
+namespace beryl::sources {
+namespace {
+
+struct SourceEntry {
+  const char* name;
+  Result<FoundSource> (*find)(const Search&);
+};
+
+// All sources. Where two of them read one thing, the one that stands first is read.
+constexpr std::array<SourceEntry, 9> kSources = {{
+    {"replay", FindReplay},
+    {"rapl-perf", FindRaplPerf},
+    {"rapl-powercap", FindRaplPowercap},
+    {"nvml", FindNvml},
+    {"hwmon", FindHwmon},
+    {"battery", FindBattery},
+    {"meter", FindMeters},
+    {"estimate", FindEstimate},  // looks at what the others left
+    {"proc", FindMachineFeatures},
+}};
+
+Result<bool> CheckOnly(const std::vector<std::string>& only) {
+  for (const std::string& name : only) {
+    const bool known = std::any_of(kSources.begin(), kSources.end(),
+                                   [&](const SourceEntry& entry) { return entry.name == name; });
+    if (known) continue;
+    std::vector<std::string_view> names;
+    for (const SourceEntry& entry : kSources) names.emplace_back(entry.name);
+    return MisuseError(fmt::format("there is no source '{}'; the sources are: {}", Printable(name),
+                                   fmt::join(names, ", ")));
+  }
+  return true;
+}
+
+// Machine files tell nothing that a replay may be mixed with.
+bool IsWanted(std::string_view name, const DiscoverOptions& options) {
+  if (name == "proc") return true;
+  if (!options.replay.empty()) return name == "replay";
+  if (name == "replay") return false;
+  if (name == "meter" && !options.meters.empty()) return true;
+  return options.only.empty() ||
+         std::find(options.only.begin(), options.only.end(), name) != options.only.end();
+}
+
+// The names of what may contain a channel, the nearest first.
+std::vector<std::string> Containers(const PowerChannel& channel) {
+  const std::string_view name = channel.name;
+  switch (channel.scope) {
+    case ChannelScope::kCore:
+      return {"CPU" + std::string(name.substr(name.find(':')))};
+    case ChannelScope::kPackage:
+    case ChannelScope::kDram:
+      return {"psys", "wall", "battery"};
+    case ChannelScope::kGpu:
+    case ChannelScope::kBoard:
+      return {"wall", "battery"};
+    case ChannelScope::kWall:
+    case ChannelScope::kOther:
+      break;
+  }
+  return {};
+}
+
+void SayWhatContainsWhat(std::vector<PowerChannel>& channels) {
+  for (PowerChannel& channel : channels) {
+    if (!channel.meter.within.empty()) continue;
+    for (const std::string& container : Containers(channel)) {
+      const bool there = std::any_of(channels.begin(), channels.end(),
+                                     [&](const auto& other) { return other.name == container; });
+      if (!there) continue;
+      channel.meter.within = container;
+      break;
+    }
+  }
+}
+
+void Append(FoundSource found, Discovery& discovery, Search& search) {
+  if (found.power) {
+    for (const PowerChannel& channel : found.power->channels()) {
+      discovery.channels.push_back(channel);
+      search.taken.push_back(channel);
+    }
+    discovery.power.push_back(std::move(found.power));
+  }
+  std::move(found.features.begin(), found.features.end(), std::back_inserter(discovery.features));
+  std::move(found.duplicates.begin(), found.duplicates.end(),
+            std::back_inserter(discovery.duplicates));
+  std::move(found.refused.begin(), found.refused.end(), std::back_inserter(discovery.refused));
+}
+
+}  // namespace
+
+Machine Machine::FromEnvironment() {
+  Machine machine;
+  const auto take = [](const char* variable, std::string& place) {
+    if (const char* given = std::getenv(variable); given && *given) place = given;
+  };
+  take("BERYL_SYSFS", machine.sysfs);
+  take("BERYL_PROCFS", machine.procfs);
+  take("BERYL_NVML", machine.nvml);
+  return machine;
+}
+
+const PowerChannel* Search::Holder(std::string_view channel) const {
+  const auto found = std::find_if(taken.begin(), taken.end(),
+                                  [&](const PowerChannel& other) { return other.name == channel; });
+  return found == taken.end() ? nullptr : &*found;
+}
+
+bool Search::HasScope(ChannelScope scope) const {
+  return std::any_of(taken.begin(), taken.end(),
+                     [&](const PowerChannel& channel) { return channel.scope == scope; });
+}
+
+bool Search::IsDistrusted(std::string_view source, std::string_view reads) const {
+  return std::any_of(distrusted.begin(), distrusted.end(), [&](const Distrusted& one) {
+    return one.source == source && one.reads == reads;
+  });
+}
+
+size_t RankOf(std::string_view source) {
+  const auto found = std::find_if(kSources.begin(), kSources.end(),
+                                  [&](const SourceEntry& entry) { return entry.name == source; });
+  return static_cast<size_t>(found - kSources.begin());
+}
+
+Result<Discovery> DiscoverWithout(const Machine& machine, const DiscoverOptions& options,
+                                  const std::vector<Distrusted>& distrusted) {
+  if (auto ok = CheckOnly(options.only); !ok) return ok.error();
+  Discovery discovery;
+  Search search{machine, options, distrusted, {}};
+  for (const SourceEntry& entry : kSources) {
+    if (!IsWanted(entry.name, options)) continue;
+    auto found = entry.find(search);
+    if (!found) return found.error();
+    Append(std::move(*found), discovery, search);
+  }
+  SayWhatContainsWhat(discovery.channels);
+  return discovery;
+}
+
+Result<Discovery> Discover(const Machine& machine, const DiscoverOptions& options) {
+  return DiscoverWithout(machine, options, {});
+}
+
+}  // namespace beryl::sources

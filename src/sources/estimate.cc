@@ -1,0 +1,157 @@
+// When nothing can be read: CPU time and a stated power curve. Labelled as an estimate wherever it
+// goes.
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sources/proc_stat.h"
+#include "sources/search.h"
+
+namespace beryl::sources {
+namespace {
+
+constexpr const char* kSource = "estimate";
+// Half to one and a half times: what packages of one core count differ by, from laptop to server.
+constexpr double kError = 0.5;
+
+// A guess from the number of CPUs that lies between laptops and servers.
+constexpr double kIdleWatts = 8;
+constexpr double kIdleWattsACpu = 1.5;
+constexpr double kFullWatts = 25;
+constexpr double kFullWattsACpu = 5;
+
+struct PowerCurve {
+  double idle_w = 0;
+  double full_w = 0;
+  bool guessed = false;
+};
+
+PowerCurve CurveOf(const PowerGuess& guess, size_t cpus) {
+  const auto count = static_cast<double>(cpus);
+  PowerCurve curve{kIdleWatts + kIdleWattsACpu * count, kFullWatts + kFullWattsACpu * count,
+                   !guess.idle_w || !guess.full_w};
+  if (guess.full_w) curve.full_w = *guess.full_w;
+  if (guess.idle_w) curve.idle_w = *guess.idle_w;
+  // Of the two the one that was given counts.
+  if (guess.idle_w) curve.full_w = std::max(curve.full_w, curve.idle_w);
+  curve.idle_w = std::min(curve.idle_w, curve.full_w);
+  return curve;
+}
+
+// Idle power goes on with the clock, the rest with the time that CPUs were busy. Both are counted
+// from the start in whole numbers, so that nothing is lost however long it runs.
+class Estimate final : public PowerSource {
+ public:
+  Estimate(const Machine& machine, std::vector<uint32_t> package_of_cpu, const PowerCurve& curve,
+           const std::vector<uint32_t>& packages)
+      : package_of_cpu_(std::move(package_of_cpu)),
+        stat_(machine.procfs, package_of_cpu_.size()),
+        ticks_a_second_(static_cast<double>(std::max(1L, ::sysconf(_SC_CLK_TCK)))),
+        start_(Clock::now()) {
+    const auto cpus = static_cast<double>(package_of_cpu_.size());
+    stat_.Read();
+    channels_.reserve(packages.size());
+    for (const uint32_t package : packages) {
+      const auto own =
+          static_cast<double>(std::count(package_of_cpu_.begin(), package_of_cpu_.end(), package));
+      meters_.push_back({package, curve.idle_w * own / cpus, (curve.full_w - curve.idle_w) / cpus,
+                         BusyTicks(package), 0});
+      PowerChannel channel;
+      channel.name = fmt::format("CPU:{}", package);
+      channel.scope = ChannelScope::kPackage;
+      channel.kind = ChannelKind::kEnergyCounter;
+      channel.meter.source = kSource;
+      channel.meter.origin = Origin::kEstimated;
+      channel.meter.unit = "uJ";
+      channel.meter.per_count = 1e-6;
+      channel.meter.error = kError;
+      channel.meter.reads = fmt::format(
+          "CPU time: {:.4g} W idle to {:.4g} W with all {} CPUs of the package busy; {}",
+          curve.idle_w * own / cpus, curve.full_w * own / cpus, own,
+          curve.guessed ? "a guess from the number of CPUs (--estimate gives better figures)"
+                        : "as given with --estimate");
+      channels_.push_back(std::move(channel));
+    }
+  }
+
+  const std::vector<PowerChannel>& channels() const override { return channels_; }
+
+  void Read(std::span<MeterReading> out) override {
+    if (!stat_.Read()) {
+      std::fill(out.begin(), out.end(), MeterReading{ReadState::kGone, 0});
+      return;
+    }
+    const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    for (size_t i = 0; i < meters_.size(); ++i) {
+      Meter& meter = meters_[i];
+      // A kernel may take back a tick, a counter must not.
+      const uint64_t ticks = std::max(BusyTicks(meter.package), meter.ticks_at_start);
+      const double busy_s = static_cast<double>(ticks - meter.ticks_at_start) / ticks_a_second_;
+      const double joules = meter.idle_w * seconds + meter.watts_a_cpu * busy_s;
+      meter.count = std::max(meter.count, static_cast<uint64_t>(std::llround(joules * 1e6)));
+      out[i] = {ReadState::kOk, meter.count};
+    }
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Meter {
+    uint32_t package;
+    double idle_w;
+    double watts_a_cpu;  // above idle, of a CPU that is busy
+    uint64_t ticks_at_start;
+    uint64_t count;
+  };
+
+  uint64_t BusyTicks(uint32_t package) const {
+    uint64_t ticks = 0;
+    for (size_t cpu = 0; cpu < package_of_cpu_.size(); ++cpu) {
+      if (package_of_cpu_[cpu] == package) ticks += stat_.cpus()[cpu].busy;
+    }
+    return ticks;
+  }
+
+  std::vector<uint32_t> package_of_cpu_;
+  ProcStat stat_;
+  double ticks_a_second_;
+  Clock::time_point start_;
+  std::vector<Meter> meters_;
+  std::vector<PowerChannel> channels_;
+};
+
+}  // namespace
+
+Result<FoundSource> FindEstimate(const Search& search) {
+  FoundSource found;
+  if (search.HasScope(ChannelScope::kWall) || search.HasScope(ChannelScope::kBoard)) return found;
+  std::vector<uint32_t> package_of_cpu =
+      PackagesOfCpus(search.machine.sysfs, search.machine.procfs);
+  if (package_of_cpu.empty()) {
+    found.refused.push_back({kSource, fmt::format("{}/stat cannot be read", search.machine.procfs),
+                             "mount /proc: sudo mount -t proc proc /proc"});
+    return found;
+  }
+  const std::set<uint32_t> all(package_of_cpu.begin(), package_of_cpu.end());
+  std::vector<uint32_t> without_meter;
+  for (const uint32_t package : all) {
+    const std::string name = fmt::format("CPU:{}", package);
+    const bool has_meter =
+        std::any_of(search.taken.begin(), search.taken.end(), [&](const PowerChannel& channel) {
+          return channel.name == name || channel.name.starts_with(name + ":");
+        });
+    if (!has_meter) without_meter.push_back(package);
+  }
+  if (without_meter.empty()) return found;
+  const PowerCurve curve = CurveOf(search.options.guess, package_of_cpu.size());
+  found.power =
+      std::make_unique<Estimate>(search.machine, std::move(package_of_cpu), curve, without_meter);
+  return found;
+}
+
+}  // namespace beryl::sources

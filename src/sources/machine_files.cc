@@ -1,0 +1,120 @@
+#include "sources/machine_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>  // NOLINT(modernize-deprecated-headers): strerrorname_np is not in <cstring>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace beryl::sources {
+namespace {
+
+constexpr size_t kLargestList = 65536;
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// Digits compare as numbers, everything else as it stands.
+bool NaturalLess(std::string_view a, std::string_view b) {
+  while (!a.empty() && !b.empty()) {
+    if (IsDigit(a.front()) && IsDigit(b.front())) {
+      const auto digits = [](std::string_view text) {
+        const size_t end = text.find_first_not_of("0123456789");
+        return text.substr(0, end);
+      };
+      const std::string_view number_a = digits(a);
+      const std::string_view number_b = digits(b);
+      if (number_a.size() != number_b.size()) return number_a.size() < number_b.size();
+      if (number_a != number_b) return number_a < number_b;
+      a.remove_prefix(number_a.size());
+      b.remove_prefix(number_b.size());
+      continue;
+    }
+    if (a.front() != b.front()) return a.front() < b.front();
+    a.remove_prefix(1);
+    b.remove_prefix(1);
+  }
+  return a.size() < b.size();
+}
+
+}  // namespace
+
+std::optional<uint64_t> ParseCount(std::string_view text) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  if (text.empty()) return std::nullopt;
+  uint64_t value = 0;
+  for (const char c : text) {
+    if (!IsDigit(c)) return std::nullopt;
+    if (__builtin_mul_overflow(value, uint64_t{10}, &value) ||
+        __builtin_add_overflow(value, static_cast<uint64_t>(c - '0'), &value)) {
+      return std::nullopt;
+    }
+  }
+  return value;
+}
+
+std::optional<std::string> ReadLine(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return std::nullopt;
+  std::array<char, 4096> buffer;
+  const ssize_t got = ::read(fd, buffer.data(), buffer.size());
+  ::close(fd);
+  if (got < 0) return std::nullopt;
+  return std::string(Trim(std::string_view(buffer.data(), static_cast<size_t>(got))));
+}
+
+std::optional<uint64_t> ReadCount(const std::string& path) {
+  const auto line = ReadLine(path);
+  return line ? ParseCount(*line) : std::nullopt;
+}
+
+std::vector<std::string> NamesIn(const std::string& folder) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder.c_str()), ::closedir);
+  if (!open) return names;
+  while (const dirent* entry = ::readdir(open.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  std::sort(names.begin(), names.end(), NaturalLess);
+  return names;
+}
+
+bool IsFolder(const std::string& path) {
+  struct stat found {};
+  return ::stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+std::vector<uint32_t> ParseList(std::string_view text) {
+  std::vector<uint32_t> numbers;
+  for (const std::string_view part : Split(Trim(text), ',')) {
+    const size_t dash = part.find('-');
+    const auto first = ParseCount(part.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : ParseCount(part.substr(dash + 1));
+    if (!first || !last || *last < *first || *last - *first >= kLargestList || *last > UINT32_MAX ||
+        numbers.size() + (*last - *first) >= kLargestList) {
+      return {};
+    }
+    for (uint64_t number = *first; number <= *last; ++number) {
+      numbers.push_back(static_cast<uint32_t>(number));
+    }
+  }
+  return numbers;
+}
+
+std::string ErrorText(int error) {
+  const char* name = ::strerrorname_np(error);
+  return fmt::format("{} ({})", std::generic_category().message(error), name ? name : "?");
+}
+
+}  // namespace beryl::sources

@@ -1,0 +1,133 @@
+#include <time.h>  // NOLINT(modernize-deprecated-headers): clock_gettime and nanosleep
+
+#include <algorithm>
+#include <cmath>
+
+#include "sources/probe.h"
+#include "sources/search.h"
+
+namespace beryl::sources {
+namespace {
+
+constexpr size_t kEnoughSteps = 8;
+constexpr size_t kMostSteps = 4096;  // that are remembered of a counter
+constexpr Nanos kBetweenReadings{100'000};
+constexpr Nanos kLongEnoughForGauges{20'000'000};
+
+// A counter's steps, or a gauge's readings, as they come.
+class Follower {
+ public:
+  explicit Follower(const PowerChannel& channel)
+      : is_counter_(channel.kind == ChannelKind::kEnergyCounter),
+        wrap_(channel.meter.wrap),
+        per_count_(channel.meter.per_count) {}
+
+  void Take(Nanos time, const MeterReading& reading) {
+    if (reading.state != ReadState::kOk) return;
+    const bool first = !readable_;
+    readable_ = true;
+    if (!is_counter_) {
+      sum_ += static_cast<double>(reading.count);
+      ++readings_;
+      return;
+    }
+    if (!first && reading.count != last_) Step(time, reading.count);
+    last_ = reading.count;
+  }
+
+  void TakeOther(double watts) {
+    if (!std::isfinite(watts)) return;
+    other_sum_ += watts;
+    ++others_;
+  }
+
+  bool IsDone() const { return !is_counter_ || steps_.size() >= kEnoughSteps; }
+
+  Sight Finish() const {
+    Sight sight;
+    sight.readable = readable_;
+    sight.steps = steps_.size();
+    if (readings_ > 0) sight.watts = sum_ / static_cast<double>(readings_) * per_count_;
+    if (others_ > 0) sight.other_watts = other_sum_ / static_cast<double>(others_);
+    if (steps_.size() < 2) return sight;
+    std::vector<double> periods_us;
+    periods_us.reserve(steps_.size() - 1);
+    for (size_t i = 1; i < steps_.size(); ++i) {
+      periods_us.push_back((steps_[i] - steps_[i - 1]).seconds() * 1e6);
+    }
+    const auto middle = periods_us.begin() + static_cast<std::ptrdiff_t>(periods_us.size() / 2);
+    std::nth_element(periods_us.begin(), middle, periods_us.end());
+    sight.update_period_us = *middle;
+    const double seconds = (steps_.back() - steps_.front()).seconds();
+    if (seconds > 0) sight.watts = sum_ * per_count_ / seconds;
+    return sight;
+  }
+
+ private:
+  // Energy counts from the first step on: what was used before it is not known.
+  void Step(Nanos time, uint64_t count) {
+    if (count < last_ && wrap_ == 0) return;  // it was reset
+    const uint64_t passed = count >= last_ ? count - last_ : wrap_ - last_ + count;
+    if (steps_.size() >= kMostSteps) return;
+    if (!steps_.empty()) sum_ += static_cast<double>(passed);
+    steps_.push_back(time);
+  }
+
+  bool is_counter_;
+  uint64_t wrap_;
+  double per_count_;
+  bool readable_ = false;
+  uint64_t last_ = 0;
+  double sum_ = 0;
+  size_t readings_ = 0;
+  double other_sum_ = 0;
+  size_t others_ = 0;
+  std::vector<Nanos> steps_;
+};
+
+}  // namespace
+
+WatchClock WatchClock::Steady() {
+  return {[] {
+            timespec now{};
+            ::clock_gettime(CLOCK_MONOTONIC, &now);
+            return Nanos{int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec};
+          },
+          [](Nanos time) {
+            const timespec span{time.value / 1'000'000'000, time.value % 1'000'000'000};
+            ::nanosleep(&span, nullptr);
+          }};
+}
+
+std::vector<Sight> Watch(Discovery& discovery, Nanos patience, const WatchClock& clock) {
+  std::vector<Follower> followers;
+  followers.reserve(discovery.channels.size());
+  for (const PowerChannel& channel : discovery.channels) followers.emplace_back(channel);
+  std::vector<MeterReading> readings(discovery.channels.size());
+  const Nanos start = clock.now();
+  for (;;) {
+    size_t first = 0;
+    for (const auto& source : discovery.power) {
+      const size_t count = source->channels().size();
+      source->Read(std::span(readings).subspan(first, count));
+      const Nanos time = clock.now();
+      auto* const opinion = dynamic_cast<SecondOpinion*>(source.get());
+      for (size_t i = 0; i < count; ++i) {
+        followers[first + i].Take(time, readings[first + i]);
+        if (opinion) followers[first + i].TakeOther(opinion->OtherWatts(i));
+      }
+      first += count;
+    }
+    const Nanos passed = clock.now() - start;
+    const bool done = std::all_of(followers.begin(), followers.end(),
+                                  [](const Follower& follower) { return follower.IsDone(); });
+    if (passed >= patience || (done && passed >= kLongEnoughForGauges)) break;
+    clock.sleep(std::min(kBetweenReadings, patience - passed));
+  }
+  std::vector<Sight> sights;
+  sights.reserve(followers.size());
+  for (const Follower& follower : followers) sights.push_back(follower.Finish());
+  return sights;
+}
+
+}  // namespace beryl::sources

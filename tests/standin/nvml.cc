@@ -1,0 +1,319 @@
+// A stand-in for libnvidia-ml.so.1, for tests and benchmarks on machines without a GPU.
+//
+// BERYL_STANDIN_NVML names a text file that describes the GPUs; it is read again at every call, so
+// that a test may change it while a program runs. Without it there is one GPU of 150 W whose
+// counter steps every 20 ms. A line each, `#` starts a comment:
+//
+//   gpus 2                       how many; lines that follow "gpu N" are of that GPU, others of all
+//   gpu 0
+//   name NVIDIA A100
+//   bus 00000000:01:00.0
+//   power_mw 150000              constant, or
+//   power_mw 50000 250000 2000   a square wave: low, high, period in ms
+//   step_ms 20                   how often the energy counter steps
+//   energy 1                     0: no energy counter; frozen: it stands still
+//   factor 1.0                   the counter counts so many times the truth
+//   instant 1                    0: no instant (nor average) power field
+//   power 1                      0: nvmlDeviceGetPowerUsage is not supported
+//   util 80                      percent
+//   memory_mb 4096 40960         used, total
+//   clocks 1410 1215             SM, memory; MHz
+//   process PID SM_UTIL          one that runs on it; several lines
+//   status 15                    what every call of the GPU returns (15: it is lost)
+//
+// Energy is the integral of the power since the epoch of CLOCK_MONOTONIC, so that every process
+// sees the same.
+#include <time.h>  // NOLINT(modernize-deprecated-headers): clock_gettime
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr int kSuccess = 0;
+constexpr int kInvalidArgument = 2;
+constexpr int kNotSupported = 3;
+constexpr int kInsufficientSize = 7;
+
+struct Running {
+  unsigned int pid = 0;
+  unsigned int sm_util = 0;
+};
+
+struct Gpu {
+  std::string name = "Stand-in GPU";
+  std::string bus;
+  double low_mw = 150000;
+  double high_mw = 150000;
+  double period_ms = 1000;
+  double step_ms = 20;
+  std::string energy = "1";
+  double factor = 1;
+  bool instant = true;
+  bool power = true;
+  unsigned int util = 80;
+  double memory_used_mb = 4096;
+  double memory_mb = 40960;
+  unsigned int sm_mhz = 1410;
+  unsigned int memory_mhz = 1215;
+  std::vector<Running> running;
+  int status = kSuccess;
+};
+
+void Set(Gpu& gpu, const std::string& key, std::istringstream& rest) {
+  if (key == "name") {
+    std::getline(rest >> std::ws, gpu.name);
+  } else if (key == "bus") {
+    rest >> gpu.bus;
+  } else if (key == "power_mw") {
+    rest >> gpu.low_mw;
+    if (!(rest >> gpu.high_mw >> gpu.period_ms)) gpu.high_mw = gpu.low_mw;
+  } else if (key == "step_ms") {
+    rest >> gpu.step_ms;
+  } else if (key == "energy") {
+    rest >> gpu.energy;
+  } else if (key == "factor") {
+    rest >> gpu.factor;
+  } else if (key == "instant") {
+    rest >> gpu.instant;
+  } else if (key == "power") {
+    rest >> gpu.power;
+  } else if (key == "util") {
+    rest >> gpu.util;
+  } else if (key == "memory_mb") {
+    rest >> gpu.memory_used_mb >> gpu.memory_mb;
+  } else if (key == "clocks") {
+    rest >> gpu.sm_mhz >> gpu.memory_mhz;
+  } else if (key == "process") {
+    Running one;
+    rest >> one.pid >> one.sm_util;
+    gpu.running.push_back(one);
+  } else if (key == "status") {
+    rest >> gpu.status;
+  }
+}
+
+std::vector<Gpu> Gpus() {
+  std::vector<Gpu> gpus(1);
+  const char* path = std::getenv("BERYL_STANDIN_NVML");
+  std::ifstream file(path ? path : "");
+  std::string line;
+  size_t chosen = SIZE_MAX;
+  while (std::getline(file, line)) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string key;
+    if (!(words >> key)) continue;
+    if (key == "gpus") {
+      size_t count = 1;
+      words >> count;
+      gpus.resize(std::min<size_t>(count, 64));
+    } else if (key == "gpu") {
+      words >> chosen;
+    } else {
+      for (size_t i = 0; i < gpus.size(); ++i) {
+        std::istringstream again(words.str());
+        again >> key;
+        if (chosen == SIZE_MAX || chosen == i) Set(gpus[i], key, again);
+      }
+    }
+  }
+  return gpus;
+}
+
+double NowMs() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+}
+
+// Low in the first half of a period, high in the second.
+double PowerMw(const Gpu& gpu, double ms) {
+  return std::fmod(ms, gpu.period_ms) < gpu.period_ms / 2 ? gpu.low_mw : gpu.high_mw;
+}
+
+double EnergyMj(const Gpu& gpu, double ms) {
+  const double whole = std::floor(ms / gpu.period_ms);
+  const double rest = ms - whole * gpu.period_ms;
+  const double half = gpu.period_ms / 2;
+  const double high_ms = whole * half + std::max(0.0, rest - half);
+  return ((ms - high_ms) * gpu.low_mw + high_ms * gpu.high_mw) * 1e-3;
+}
+
+// Calls `use` with the GPU that the handle stands for.
+template <typename Use>
+int With(const void* device, Use&& use) {
+  const auto index = reinterpret_cast<uintptr_t>(device);
+  const std::vector<Gpu> gpus = Gpus();
+  if (index == 0 || index > gpus.size()) return kInvalidArgument;
+  const Gpu& gpu = gpus[index - 1];
+  return gpu.status != kSuccess ? gpu.status : use(gpu, index - 1);
+}
+
+struct Pci {
+  char bus_id_legacy[16];
+  unsigned int numbers[5];
+  char bus_id[32];
+};
+struct Utilization {
+  unsigned int gpu;
+  unsigned int memory;
+};
+struct Memory {
+  unsigned long long total;
+  unsigned long long free;
+  unsigned long long used;
+};
+struct Process {
+  unsigned int pid;
+  unsigned long long used_gpu_memory;
+  unsigned int gpu_instance_id;
+  unsigned int compute_instance_id;
+};
+struct Sample {
+  unsigned int pid;
+  unsigned long long time_us;
+  unsigned int sm_util;
+  unsigned int mem_util;
+  unsigned int enc_util;
+  unsigned int dec_util;
+};
+struct FieldValue {
+  unsigned int field_id;
+  unsigned int scope_id;
+  long long timestamp_us;
+  long long latency_us;
+  unsigned int value_type;
+  int status;
+  unsigned long long value;
+};
+
+}  // namespace
+
+// NOLINTBEGIN(readability-identifier-naming): the names of the library that this stands in for
+extern "C" {
+
+int nvmlInit_v2() { return kSuccess; }
+int nvmlShutdown() { return kSuccess; }
+const char* nvmlErrorString(int status) {
+  return status == 15 ? "GPU is lost" : status == kNotSupported ? "Not Supported" : "some error";
+}
+
+int nvmlDeviceGetCount_v2(unsigned int* count) {
+  *count = static_cast<unsigned int>(Gpus().size());
+  return kSuccess;
+}
+
+int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void** device) {
+  *device = reinterpret_cast<void*>(uintptr_t{index} + 1);
+  return index < Gpus().size() ? kSuccess : kInvalidArgument;
+}
+
+int nvmlDeviceGetName(void* device, char* name, unsigned int size) {
+  return With(device, [&](const Gpu& gpu, size_t) {
+    std::snprintf(name, size, "%s", gpu.name.c_str());
+    return kSuccess;
+  });
+}
+
+int nvmlDeviceGetPciInfo_v3(void* device, Pci* pci) {
+  return With(device, [&](const Gpu& gpu, size_t index) {
+    std::memset(pci, 0, sizeof(*pci));
+    if (gpu.bus.empty()) {
+      std::snprintf(pci->bus_id, sizeof(pci->bus_id), "00000000:%02X:00.0",
+                    static_cast<unsigned int>(index + 1));
+    } else {
+      std::snprintf(pci->bus_id, sizeof(pci->bus_id), "%s", gpu.bus.c_str());
+    }
+    return kSuccess;
+  });
+}
+
+int nvmlDeviceGetTotalEnergyConsumption(void* device, unsigned long long* millijoules) {
+  return With(device, [&](const Gpu& gpu, size_t) {
+    if (gpu.energy == "0") return kNotSupported;
+    const double ms =
+        gpu.energy == "frozen" ? 1e6 : std::floor(NowMs() / gpu.step_ms) * gpu.step_ms;
+    *millijoules = static_cast<unsigned long long>(EnergyMj(gpu, ms) * gpu.factor);
+    return kSuccess;
+  });
+}
+
+int nvmlDeviceGetPowerUsage(void* device, unsigned int* milliwatts) {
+  return With(device, [&](const Gpu& gpu, size_t) {
+    if (!gpu.power) return kNotSupported;
+    *milliwatts = static_cast<unsigned int>(PowerMw(gpu, NowMs()));
+    return kSuccess;
+  });
+}
+
+int nvmlDeviceGetFieldValues(void* device, int count, FieldValue* values) {
+  return With(device, [&](const Gpu& gpu, size_t) {
+    for (int i = 0; i < count; ++i) {
+      const bool known = values[i].field_id == 185 || values[i].field_id == 186;
+      values[i].status = known && gpu.instant ? kSuccess : kNotSupported;
+      values[i].value_type = 1;
+      values[i].value = static_cast<unsigned int>(PowerMw(gpu, NowMs()));
+    }
+    return kSuccess;
+  });
+}
+
+int nvmlDeviceGetUtilizationRates(void* device, Utilization* rates) {
+  return With(device, [&](const Gpu& gpu, size_t) {
+    *rates = {gpu.util, gpu.util / 2};
+    return kSuccess;
+  });
+}
+
+int nvmlDeviceGetMemoryInfo(void* device, Memory* memory) {
+  return With(device, [&](const Gpu& gpu, size_t) {
+    const auto bytes = [](double mb) { return static_cast<unsigned long long>(mb * 1048576); };
+    *memory = {bytes(gpu.memory_mb), bytes(gpu.memory_mb - gpu.memory_used_mb),
+               bytes(gpu.memory_used_mb)};
+    return kSuccess;
+  });
+}
+
+int nvmlDeviceGetClockInfo(void* device, unsigned int type, unsigned int* mhz) {
+  return With(device, [&](const Gpu& gpu, size_t) {
+    *mhz = type == 2 ? gpu.memory_mhz : gpu.sm_mhz;
+    return kSuccess;
+  });
+}
+
+int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count, Process* infos) {
+  return With(device, [&](const Gpu& gpu, size_t) {
+    const unsigned int room = *count;
+    *count = static_cast<unsigned int>(gpu.running.size());
+    if (*count > room) return kInsufficientSize;
+    for (size_t i = 0; i < gpu.running.size(); ++i) {
+      infos[i] = {gpu.running[i].pid, 1 << 20, 0xFFFFFFFF, 0xFFFFFFFF};
+    }
+    return kSuccess;
+  });
+}
+
+int nvmlDeviceGetProcessUtilization(void* device, Sample* samples, unsigned int* count,
+                                    unsigned long long /*seen_us*/) {
+  return With(device, [&](const Gpu& gpu, size_t) {
+    const unsigned int room = *count;
+    *count = static_cast<unsigned int>(gpu.running.size());
+    if (*count > room) return kInsufficientSize;
+    const auto now_us = static_cast<unsigned long long>(NowMs() * 1e3);
+    for (size_t i = 0; i < gpu.running.size(); ++i) {
+      samples[i] = {gpu.running[i].pid, now_us, gpu.running[i].sm_util, 0, 0, 0};
+    }
+    return kSuccess;
+  });
+}
+
+}  // extern "C"
+// NOLINTEND(readability-identifier-naming)
