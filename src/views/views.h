@@ -13,6 +13,7 @@
 #include "types/energy_use.h"
 #include "types/evaluation.h"
 #include "types/live_power.h"
+#include "types/measurement.h"
 #include "types/model_list.h"
 #include "types/precision.h"
 #include "types/prediction.h"
@@ -59,6 +60,9 @@ std::string Write(const Precision& precision, Format format, const ViewOptions& 
 
 std::string Write(const AccountReport& report, const Timeline& timeline, Format format,
                   const ViewOptions& options);
+
+// What a recording comes to. kSummary: in a line, and what a reader has to know, for stderr.
+std::string Write(const Measurement& measured, Format format, const ViewOptions& options);
 
 // Prediction. The table of one run shows its tree; that of several a line for each.
 std::string Write(const PredictionReport& report, Format format, const ViewOptions& options);

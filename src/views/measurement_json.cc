@@ -1,0 +1,249 @@
+#include <cmath>
+#include <set>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "base/json_writer.h"
+#include "views/measurement.h"
+
+namespace beryl::views {
+namespace {
+
+// "2026-11-16T18:00:00.000000Z"; nothing: no plausible date.
+std::optional<std::string> IsoTime(Nanos time) {
+  const int64_t seconds = time.value / 1'000'000'000;
+  if (seconds < 946'684'800 || seconds > 4'102'444'800) return std::nullopt;
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:06d}Z", fmt::gmtime(static_cast<std::time_t>(seconds)),
+                     time.value % 1'000'000'000 / 1000);
+}
+
+class MeasurementJson {
+ public:
+  explicit MeasurementJson(const Measurement& measured) : measured_(measured) {}
+
+  std::string Write() {
+    json_.BeginObject();
+    json_.Member("schema", "beryl.measurement/1");
+    Head();
+    List("devices", measured_.devices, [&](const auto& device) { Device(device); });
+    Totals();
+    Whole();
+    List("channels", measured_.channels, [&](const auto& channel) { Channel(channel); });
+    List("processes", measured_.processes, [&](const auto& process) { Process(process); });
+    List("windows", measured_.windows, [&](const auto& window) { Window(window); });
+    Rounds();
+    Overhead();
+    Features();
+    List("notes", measured_.notes, [&](const std::string& note) { json_.Value(note); });
+    json_.End();
+    return json_.Take() + "\n";
+  }
+
+ private:
+  template <typename T, typename Put>
+  void List(const char* key, const std::vector<T>& items, Put&& put) {
+    json_.Key(key).BeginArray();
+    for (const T& item : items) put(item);
+    json_.End();
+  }
+
+  void Head() {
+    const Recording& recording = measured_.recording;
+    json_.Member("tool", measured_.context.tool);
+    json_.Member("machine", recording.machine);
+    List("run_files", measured_.context.run_files,
+         [&](const std::string& file) { json_.Value(file); });
+    List("command", recording.command, [&](const std::string& word) { json_.Value(word); });
+    List("pids", recording.pids, [&](int32_t pid) { json_.Value(pid); });
+    json_.Member("start", IsoTime(recording.start));
+    json_.Member("seconds", measured_.seconds);
+    json_.Member("period_ms",
+                 recording.period.value > 0 ? recording.period.seconds() * 1e3 : kUnknown);
+    json_.Member("exit_code",
+                 recording.exit_code >= 0 ? std::optional(recording.exit_code) : std::nullopt);
+    json_.Member("cpu_time", recording.activity.cpu_time);
+  }
+
+  void Gaps(const std::vector<MeterGap>& gaps) {
+    List("gaps", gaps, [&](const MeterGap& gap) {
+      json_.BeginObject();
+      json_.Member("start_s", gap.start_s);
+      json_.Member("seconds", gap.seconds);
+      json_.Member("reason", gap.reason);
+      json_.End();
+    });
+  }
+
+  void Device(const DeviceEnergy& device) {
+    json_.BeginObject();
+    json_.Member("device", device.device);
+    json_.Member("energy_j", device.energy_j);
+    json_.Member("low_j", device.low_j);
+    json_.Member("high_j", device.high_j);
+    json_.Member("mean_w", device.mean_w);
+    json_.Member("seconds", device.seconds);
+    json_.Member("ours_j", device.split.ours_j);
+    json_.Member("rest_j", device.energy_j - device.split.ours_j);
+    json_.Member("others_j", device.split.others_j);
+    json_.Member("recorder_j", device.split.recorder_j);
+    json_.Member("idle_j", device.split.idle_j);
+    json_.Member("origin", OriginName(device.origin));
+    json_.Member("source", device.source);
+    List("channels", device.channels, [&](const std::string& name) { Channel(Named(name)); });
+    Gaps(device.gaps);
+    List("slices_w", device.slices_w, [&](double watts) { json_.Value(watts); });
+    json_.End();
+  }
+
+  const ChannelEnergy& Named(const std::string& name) const {
+    static const ChannelEnergy kNothing;
+    for (const ChannelEnergy& channel : measured_.channels) {
+      if (channel.name == name) return channel;
+    }
+    return kNothing;
+  }
+
+  void Channel(const ChannelEnergy& channel) {
+    const MeterTraits& meter = channel.meter;
+    const bool counter = channel.kind == ChannelKind::kEnergyCounter;
+    json_.BeginObject();
+    json_.Member("channel", channel.name);
+    json_.Member("scope", ScopeName(channel.scope));
+    json_.Member("kind", counter ? "counter" : "gauge");
+    json_.Member("energy_j", channel.energy_j);
+    json_.Member("seconds", channel.seconds);
+    json_.Member("within", meter.within.empty() ? std::nullopt : std::optional(meter.within));
+    json_.Member("origin", OriginName(meter.origin));
+    json_.Member("source", meter.source);
+    json_.Member("reads", meter.reads);
+    json_.Member("unit", meter.unit);
+    json_.Member("resolution", meter.unit.empty() ? kUnknown : meter.per_count);
+    json_.Member("wrap", meter.wrap);
+    json_.Member("update_period_us", meter.update_period_us);
+    json_.Member("moves", meter.moves);
+    json_.Member("readings", channel.readings);
+    json_.Member("wraps", channel.wraps);
+    Gaps(channel.gaps);
+    json_.End();
+  }
+
+  void Totals() {
+    const MeasurementTotals totals = TotalsOf(measured_);
+    json_.Key("total").BeginObject();
+    json_.Member("energy_j", totals.energy_j);
+    json_.Member("ours_j", totals.all_split ? totals.ours_j : kUnknown);
+    json_.Member("mean_w", totals.mean_w);
+    json_.Member("origin", OriginName(totals.estimated ? Origin::kEstimated : Origin::kMeasured));
+    json_.End();
+  }
+
+  void Whole() {
+    const WholeMachine& whole = measured_.whole;
+    json_.Key("whole");
+    if (whole.channel.empty()) {
+      json_.Value(std::optional<bool>());
+      return;
+    }
+    json_.BeginObject();
+    json_.Member("channel", whole.channel);
+    json_.Member("energy_j", whole.energy_j);
+    json_.Member("devices_j", whole.devices_j);
+    json_.Member("rest_j", whole.rest_j);
+    json_.End();
+  }
+
+  void Process(const ProcessEnergy& process) {
+    json_.BeginObject();
+    json_.Member("pid", process.pid);
+    json_.Member("name", process.name);
+    json_.Member("owner", process.owner == TaskOwner::kWatched ? "watched" : "recorder");
+    json_.Member("threads", process.threads);
+    json_.Member("cpu_s", process.cpu_s);
+    json_.Key("energy_j").BeginObject();
+    for (size_t i = 0; i < process.energy_j.size(); ++i) {
+      json_.Member(measured_.devices[i].device, process.energy_j[i]);
+    }
+    json_.End();
+    json_.End();
+  }
+
+  void Window(const WindowEnergy& window) {
+    json_.BeginObject();
+    json_.Member("name", window.name);
+    json_.Member("warm_up", window.warm_up);
+    json_.Member("start_s", window.start_s);
+    json_.Member("seconds", window.seconds);
+    json_.Member("energy_j", window.energy_j);
+    json_.Member("ours_j", window.ours_j);
+    json_.End();
+  }
+
+  void Rounds() {
+    auto spread = [&](const char* key, const Spread& of) {
+      json_.Key(key).BeginObject();
+      json_.Member("n", of.rounds);
+      json_.Member("mean", of.mean);
+      json_.Member("deviation", of.deviation);
+      json_.End();
+    };
+    json_.Key("rounds").BeginObject();
+    json_.Member("n", measured_.seconds_s.rounds);
+    spread("energy_j", measured_.energy_j);
+    spread("seconds", measured_.seconds_s);
+    json_.End();
+  }
+
+  void Overhead() {
+    const SamplerCost& cost = measured_.recording.cost;
+    // Without ticks the recorder did not come to say what it cost.
+    const bool told = cost.ticks > 0;
+    auto count = [&](uint64_t number) { return told ? std::optional(number) : std::nullopt; };
+    json_.Key("overhead").BeginObject();
+    json_.Member("cpu_pct", measured_.overhead_cpu_pct);
+    json_.Member("energy_j", measured_.overhead_j);
+    json_.Member("ticks", count(cost.ticks));
+    json_.Member("missed_ticks", count(cost.missed));
+    json_.Member("late_ticks", count(cost.late));
+    json_.Member("lost_samples", count(cost.lost));
+    json_.Member("late_p50_us", cost.late_p50_us);
+    json_.Member("late_p99_us", cost.late_p99_us);
+    json_.Member("late_max_us", cost.late_max_us);
+    json_.Member("resident_bytes",
+                 cost.resident_bytes > 0 ? count(cost.resident_bytes) : std::optional<uint64_t>());
+    json_.End();
+  }
+
+  // Names stand for the machine and for an only GPU; `gpus` has those of each.
+  void Features() {
+    std::set<std::string> gpus;
+    for (const FeatureMean& feature : measured_.features) {
+      if (!feature.device.empty()) gpus.insert(feature.device);
+    }
+    json_.Key("features").BeginObject();
+    for (const FeatureMean& feature : measured_.features) {
+      if (feature.device.empty() || gpus.size() == 1) json_.Member(feature.name, feature.mean);
+    }
+    json_.Key("gpus").BeginObject();
+    for (const std::string& gpu : gpus) {
+      json_.Key(gpu).BeginObject();
+      for (const FeatureMean& feature : measured_.features) {
+        if (feature.device == gpu) json_.Member(feature.name, feature.mean);
+      }
+      json_.End();
+    }
+    json_.End();
+    json_.End();
+  }
+
+  const Measurement& measured_;
+  JsonWriter json_;
+};
+
+}  // namespace
+
+std::string WriteMeasurementJson(const Measurement& measured) {
+  return MeasurementJson(measured).Write();
+}
+
+}  // namespace beryl::views

@@ -1,0 +1,231 @@
+// Power over time, a plot a device, with what is not known hatched, named windows below, and whose
+// the energy was.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "views/measurement.h"
+#include "views/svg_parts.h"
+
+namespace beryl::views {
+namespace {
+
+constexpr double kWidth = 1080;
+constexpr double kLeft = 70;
+constexpr double kRight = 28;
+constexpr double kMargin = 28;
+constexpr double kPlot = 130;
+constexpr double kWindowRow = 18;
+constexpr size_t kMostWindowRows = 6;
+constexpr double kBar = 18;
+constexpr double kHatch = 9;  // from one stroke to the next
+
+// How a device's energy is told apart, in the order of the bars.
+struct Owner {
+  const char* name;
+  Color color;
+  double EnergySplit::*part;
+};
+const std::array<Owner, 4> kOwners = {{{"ours", kAccent, &EnergySplit::ours_j},
+                                       {"others", CategoryColor(1, 4), &EnergySplit::others_j},
+                                       {"recorder", CategoryColor(2, 4), &EnergySplit::recorder_j},
+                                       {"idle", kOther, &EnergySplit::idle_j}}};
+
+class MeasurementPicture {
+ public:
+  explicit MeasurementPicture(const Measurement& measured)
+      : measured_(measured),
+        x_{0, std::max(measured.seconds, 1e-9), kLeft, kWidth - kRight},
+        canvas_(fmt::format("Power over time: {}", SubjectOf(measured)), HeadlineOf(measured)) {}
+
+  std::string Draw() {
+    double y = DrawHeading(canvas_, kMargin, kWidth - 2 * kMargin,
+                           fmt::format("Power over time: {}", SubjectOf(measured_)),
+                           HeadlineOf(measured_), measured_.context.label) +
+               14;
+    const double top = y;
+    for (const DeviceEnergy& device : measured_.devices) {
+      Plot(device, y);
+      y += kPlot + 24;
+    }
+    y = Windows(top, y - 14) + 4;
+    DrawBottomAxis(canvas_, x_, {y, y - 4}, "time since the start of the recording", "s");
+    y = Owners(y + 62);
+    y = DrawFooter(canvas_, kMargin, y + 10, kWidth - 2 * kMargin, Footer());
+    return canvas_.Take(kWidth, y + 6);
+  }
+
+ private:
+  static double Highest(const DeviceEnergy& device) {
+    double highest = 0;
+    for (const double watts : device.slices_w) {
+      if (!std::isnan(watts)) highest = std::max(highest, watts);
+    }
+    return highest;
+  }
+
+  double SliceX(const DeviceEnergy& device, size_t slice) const {
+    return x_(x_.high * static_cast<double>(slice) / static_cast<double>(device.slices_w.size()));
+  }
+
+  void Plot(const DeviceEnergy& device, double top) {
+    const double highest = Highest(device);
+    const Scale y{0, highest > 0 ? highest * 1.05 : 1, top + kPlot, top};
+    DrawLeftAxis(canvas_, y, {x_.from, x_.to}, "power", "W");
+    const std::vector<double>& watts = device.slices_w;
+    for (size_t from = 0; from < watts.size();) {
+      size_t to = from;
+      while (to < watts.size() && !std::isnan(watts[to])) ++to;
+      if (to > from) Fill(device, from, to, y);
+      from = std::max(to, from + 1);
+    }
+    for (const MeterGap& gap : device.gaps) Hatch(device, gap, top);
+    const std::string label = Label(device);
+    canvas_.Rectangle(x_.from + 4, top + 2, TextWidth(label, 12, true) + 8, 17,
+                      {.fill = kPage, .opacity = 0.85, .radius = 3});
+    canvas_.Text(x_.from + 8, top + 15, label, {.bold = true});
+  }
+
+  static std::string Label(const DeviceEnergy& device) {
+    if (std::isnan(device.energy_j)) return fmt::format("{}: nothing is known", device.device);
+    std::string text = fmt::format("{}: {}, {}", device.device, FormatJoules(device.energy_j),
+                                   FormatWatts(device.mean_w));
+    if (device.origin == Origin::kEstimated) text += fmt::format(" ({})", SourceText(device));
+    return text;
+  }
+
+  void Fill(const DeviceEnergy& device, size_t from, size_t to, const Scale& y) {
+    std::vector<Point> points = {{SliceX(device, from), y(0)}};
+    for (size_t slice = from; slice < to; ++slice) {
+      points.push_back({SliceX(device, slice), y(device.slices_w[slice])});
+      points.push_back({SliceX(device, slice + 1), y(device.slices_w[slice])});
+    }
+    points.push_back({SliceX(device, to), y(0)});
+    canvas_.Polygon(points, {.fill = kAccent,
+                             .opacity = device.origin == Origin::kEstimated ? 0.45 : 0.85,
+                             .tooltip = Label(device)});
+  }
+
+  void Hatch(const DeviceEnergy& device, const MeterGap& gap, double top) {
+    const double left = std::clamp(x_(gap.start_s), x_.from, x_.to);
+    const double right = std::clamp(x_(gap.start_s + gap.seconds), x_.from, x_.to);
+    const double bottom = top + kPlot;
+    canvas_.Rectangle(left, top, std::max(1.0, right - left), kPlot,
+                      {.fill = kGrid,
+                       .opacity = 0.6,
+                       .tooltip = fmt::format("{}: nothing is known for {}: {}", device.device,
+                                              FormatSeconds(gap.seconds), gap.reason)});
+    // Strokes rise to the right and end at the sides.
+    for (double x = left - kPlot; x < right; x += kHatch) {
+      const double from = std::max(x, left);
+      const double to = std::min(x + kPlot, right);
+      if (to <= from) continue;
+      canvas_.Line({from, bottom - (from - x)}, {to, bottom - (to - x)},
+                   {.stroke = kDim, .stroke_width = 0.8, .opacity = 0.6});
+    }
+    if (right - left > TextWidth(gap.reason, 10.5) + 16) {
+      const double middle = (left + right) / 2;
+      const double room = TextWidth(gap.reason, 10.5) + 8;
+      canvas_.Rectangle(middle - room / 2, top + kPlot / 2 - 9, room, 18,
+                        {.fill = kPage, .opacity = 0.9, .radius = 3});
+      canvas_.Text(middle, top + kPlot / 2 + 4, gap.reason,
+                   {.size = 10.5, .color = kDim, .anchor = Anchor::kMiddle});
+    }
+  }
+
+  // Bars in as few rows as it takes for none to cover another. Returns the y below them.
+  double Windows(double top, double y) {
+    std::vector<double> free_from;
+    for (const WindowEnergy& window : measured_.windows) {
+      const double left = std::clamp(x_(window.start_s), x_.from, x_.to);
+      const double right = std::clamp(x_(window.start_s + window.seconds), x_.from, x_.to);
+      if (right <= left) continue;
+      const auto free = std::find_if(free_from.begin(), free_from.end(),
+                                     [&](double from) { return from <= left + 0.01; });
+      const auto row = static_cast<size_t>(free - free_from.begin());
+      if (row >= kMostWindowRows) continue;
+      if (free == free_from.end()) free_from.push_back(0);
+      free_from[row] = right;
+      const double at = y + static_cast<double>(row) * kWindowRow;
+      canvas_.Rectangle(
+          left, at, right - left, kWindowRow - 4,
+          {.fill = window.warm_up ? kGrid : kOther,
+           .radius = 2,
+           .tooltip = fmt::format("{}{}: {}, {}", window.name, window.warm_up ? " (warm-up)" : "",
+                                  FormatSeconds(window.seconds), JoulesText(window.energy_j))});
+      canvas_.Line({left, top}, {left, at}, {.stroke = kDim, .opacity = 0.5, .dashes = "2 3"});
+      if (right - left < 26) continue;
+      canvas_.Text(left + 4, at + 11, window.name,
+                   {.size = 10,
+                    .color = window.warm_up ? kDim : TextColorOn(kOther),
+                    .room = right - left - 8});
+    }
+    return y + static_cast<double>(free_from.size()) * kWindowRow;
+  }
+
+  double Owners(double y) {
+    std::vector<const DeviceEnergy*> split;
+    double most = 0;
+    for (const DeviceEnergy& device : measured_.devices) {
+      if (std::isnan(device.split.ours_j)) continue;
+      split.push_back(&device);
+      most = std::max(most, device.energy_j);
+    }
+    if (split.empty() || most <= 0) return y;
+    canvas_.Text(kMargin, y, "Whose it was", {.size = 12.5, .bold = true});
+    std::vector<LegendEntry> legend;
+    for (const Owner& owner : kOwners) legend.push_back({owner.color, owner.name});
+    y = DrawLegend(canvas_, kMargin + 130, y - 11, kWidth - kMargin, legend) + 4;
+    const Scale x{0, most, kLeft, kWidth - kRight};
+    for (const DeviceEnergy* device : split) {
+      canvas_.Text(kLeft - 8, y + kBar - 5, device->device,
+                   {.size = 11, .anchor = Anchor::kEnd, .room = kLeft - 12});
+      double joules = 0;
+      for (const Owner& owner : kOwners) {
+        const double part = device->split.*owner.part;
+        if (!(part > 0)) continue;
+        const double left = x(joules);
+        joules += part;
+        const std::string text =
+            fmt::format("{} ({})", FormatJoules(part), FormatPercent(part / device->energy_j));
+        canvas_.Rectangle(left, y, std::max(0.5, x(joules) - left), kBar,
+                          {.fill = owner.color,
+                           .tooltip = fmt::format("{}, {}: {}", device->device, owner.name, text)});
+        if (x(joules) - left < TextWidth(text, 10.5) + 10) continue;
+        canvas_.Text(left + 5, y + kBar - 5, text,
+                     {.size = 10.5, .color = TextColorOn(owner.color)});
+      }
+      y += kBar + 6;
+    }
+    return y + 14;
+  }
+
+  std::vector<std::string> Footer() const {
+    std::vector<std::string> lines;
+    const Recording& recording = measured_.recording;
+    std::string about = measured_.context.tool;
+    if (recording.start.value != 0) about += "; " + FormatTime(recording.start);
+    if (!recording.machine.empty()) about += "; " + recording.machine;
+    if (!std::isnan(measured_.overhead_cpu_pct)) {
+      about += fmt::format("; recording cost {:.2f} % of a core", measured_.overhead_cpu_pct);
+    }
+    lines.push_back(std::move(about));
+    lines.insert(lines.end(), measured_.notes.begin(), measured_.notes.end());
+    return lines;
+  }
+
+  const Measurement& measured_;
+  Scale x_;
+  SvgCanvas canvas_;
+};
+
+}  // namespace
+
+std::string DrawMeasurement(const Measurement& measured) {
+  return MeasurementPicture(measured).Draw();
+}
+
+}  // namespace beryl::views
