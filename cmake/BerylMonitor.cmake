@@ -1,15 +1,14 @@
-# The monitor: gRPC, HTTP and TLS live in an executable of their own, `beryl-monitor`, so that
+# The monitor: gRPC and TLS live in an executable of their own, `beryl-monitor`, so that
 # neither `beryl` nor its build needs them. Without the libraries there is no such target.
 #
 # Linked statically where that is possible: fifty shared libraries take 5 MB of memory more.
 find_package(PkgConfig QUIET)
 find_program(BERYL_PROTOC protoc)
 find_program(BERYL_GRPC_PLUGIN grpc_cpp_plugin)
-find_path(BERYL_HTTPLIB httplib.h)
 if(PkgConfig_FOUND)
   pkg_check_modules(BERYL_GRPC QUIET grpc++ protobuf openssl)
 endif()
-if(NOT BERYL_GRPC_FOUND OR NOT BERYL_PROTOC OR NOT BERYL_GRPC_PLUGIN OR NOT BERYL_HTTPLIB)
+if(NOT BERYL_GRPC_FOUND OR NOT BERYL_PROTOC OR NOT BERYL_GRPC_PLUGIN)
   message(STATUS "No beryl-monitor: install what tools/packages-monitor.txt lists")
   return()
 endif()
@@ -60,15 +59,13 @@ list(REMOVE_ITEM rpc_sources ${rpc_tests})
 add_library(beryl_rpc STATIC ${rpc_sources})
 set_target_properties(beryl_rpc PROPERTIES LINKER_LANGUAGE CXX)
 target_compile_options(beryl_rpc PRIVATE -ffunction-sections -fdata-sections)
-# The library is made of one header: nothing of its own is linked.
-target_include_directories(beryl_rpc SYSTEM PRIVATE ${BERYL_HTTPLIB})
 target_link_libraries(beryl_rpc PUBLIC beryl_grpc beryl_server beryl_api)
 
-file(GLOB monitor_main CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/cli/monitor_main.cc")
-if(monitor_main)
-  add_executable(beryl-monitor ${monitor_main})
-  target_link_libraries(beryl-monitor PRIVATE beryl_rpc beryl_cli)
-endif()
+set(monitor_main monitor_main.cc monitor_arguments.cc meter_arguments.cc)
+# Of the command line it has its own part only: the rest knows every other room.
+list(TRANSFORM monitor_main PREPEND "${PROJECT_SOURCE_DIR}/src/cli/")
+add_executable(beryl-monitor ${monitor_main})
+target_link_libraries(beryl-monitor PRIVATE beryl_rpc CLI11::CLI11)
 
 if(BERYL_TESTS AND rpc_tests)
   add_executable(rpc_test ${rpc_tests})

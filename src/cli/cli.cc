@@ -92,6 +92,7 @@ int Run(int argc, char** argv) {
   AddCostCommand(app, exit_code);
   AddTradeoffCommand(app, exit_code);
   AddSourcesCommand(app, exit_code);
+  AddMonitorCommand(app, exit_code);
   AddDemoCommand(app, exit_code);
   AddCompletionCommand(app, exit_code);
   try {

@@ -38,6 +38,7 @@ void AddBottlenecksCommand(CLI::App& app, int& exit_code);
 void AddCostCommand(CLI::App& app, int& exit_code);
 void AddTradeoffCommand(CLI::App& app, int& exit_code);
 void AddSourcesCommand(CLI::App& app, int& exit_code);
+void AddMonitorCommand(CLI::App& app, int& exit_code);
 void AddDemoCommand(CLI::App& app, int& exit_code);
 void AddCompletionCommand(CLI::App& app, int& exit_code);
 

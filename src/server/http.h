@@ -2,10 +2,10 @@
 // Debian has brings a second copy of OpenSSL with it, and 5 MB of memory.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>

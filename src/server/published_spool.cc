@@ -44,20 +44,6 @@ uint32_t NumberOf(std::string_view name) {
 
 uint64_t Milliseconds(Nanos time) { return static_cast<uint64_t>(time.value / 1'000'000); }
 
-// "00000000:01:00.0" in what a source says of itself; nothing: it does not say.
-std::string BusIdIn(std::string_view text) {
-  for (size_t i = 0; i < text.size(); ++i) {
-    const std::string_view word = text.substr(i, text.find_first_of(" ,;()", i) - i);
-    if (word.size() >= 7 && word[word.size() - 2] == '.' &&
-        std::count(word.begin(), word.end(), ':') == 2 &&
-        word.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos) {
-      return std::string(word);
-    }
-    i += word.size();
-  }
-  return "";
-}
-
 }  // namespace
 
 Result<PublishedSpool> PublishedSpool::Create(const std::vector<PowerChannel>& channels,
@@ -94,7 +80,7 @@ void PublishedSpool::AddMeter(const PowerChannel& channel) {
     gpu.index = NumberOf(channel.name);
     gpu.counter = counter;
     gpu.per_count = channel.meter.per_count;
-    gpu.bus_id = BusIdIn(channel.meter.reads);
+    gpu.bus_id = sources::GpuBusId(channel);
     if (gpu.bus_id.empty()) gpu.bus_id = channel.name;
     // One reading a GPU: watts as they are rather than worked out from a counter.
     gpu.used = true;
