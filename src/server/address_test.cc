@@ -26,7 +26,7 @@ TEST(Address, SaysItAgain) {
 }
 
 TEST(Address, RefusesWhatIsNone) {
-  for (const std::string text :
+  for (const std::string& text :
        {std::string(""), std::string(":"), std::string("localhost"), std::string("127.0.0.1:"),
         std::string("127.0.0.1:65536"), std::string("127.0.0.1:-1"), std::string("127.0.0.1:8x"),
         std::string("::1:50051"), std::string("[::1]50051"), std::string("[127.0.0.1]:1"),

@@ -165,7 +165,9 @@ LiveDevice& RunningEnergy::DeviceNamed(const std::string& name) {
   const auto found = std::find_if(devices_.begin(), devices_.end(),
                                   [&](const LiveDevice& device) { return device.device == name; });
   if (found != devices_.end()) return *found;
-  devices_.push_back({name});
+  LiveDevice device;
+  device.device = name;
+  devices_.push_back(std::move(device));
   return devices_.back();
 }
 

@@ -33,7 +33,7 @@ class ScriptedBook final : public SessionBook {
     written_ = joules_;
     const std::lock_guard lock(mutex_);
     bytes_ += "w";
-    return std::exchange(pending_, PowerTrace{"epoch", {PowerChannel{"CPU:0"}}, {}});
+    return std::exchange(pending_, Empty());
   }
   Result<bool> AddWindow(const RunWindow& window) override {
     windows.push_back(window);
@@ -72,8 +72,15 @@ class ScriptedBook final : public SessionBook {
   std::vector<int32_t> births;
 
  private:
+  static PowerTrace Empty() {
+    PowerTrace trace;
+    trace.channels.resize(1);
+    trace.channels.front().name = "CPU:0";
+    return trace;
+  }
+
   BookOptions options_;
-  PowerTrace pending_{"epoch", {PowerChannel{"CPU:0"}}, {}};
+  PowerTrace pending_ = Empty();
   double joules_ = 0;
   double written_ = 0;
   mutable std::mutex mutex_;
@@ -84,7 +91,10 @@ class ScriptedBook final : public SessionBook {
 class ScriptedMeters final : public Meters {
  public:
   ScriptedMeters() {
-    PowerChannel package{"CPU:0", ChannelScope::kPackage, ChannelKind::kEnergyCounter};
+    PowerChannel package;
+    package.name = "CPU:0";
+    package.scope = ChannelScope::kPackage;
+    package.kind = ChannelKind::kEnergyCounter;
     package.meter.source = "rapl-powercap";
     package.meter.per_count = 1e-6;
     package.meter.wrap = 1000;
