@@ -14,6 +14,7 @@
 #include <functional>
 #include <thread>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "server/scripted_meters_testing.h"
