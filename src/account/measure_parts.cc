@@ -47,8 +47,16 @@ double MeanOf(const FeatureTrace& features, const FeatureColumn& column, Span sp
   return count == 0 ? kUnknown : sum / static_cast<double>(count);
 }
 
+// Of one run of the command, on average over the rounds; without rounds, of the recording.
 double LatencyOf(const Measurement& result) {
-  return std::isnan(result.seconds_s.mean) ? result.seconds : result.seconds_s.mean;
+  double seconds = 0;
+  double runs = 0;
+  for (const WindowEnergy& window : result.windows) {
+    if (!IsRound(window)) continue;
+    seconds += window.seconds;
+    runs += std::max(1U, window.runs);
+  }
+  return runs > 0 ? seconds / runs : result.seconds;
 }
 
 double GpuEnergyOf(const Measurement& result) {

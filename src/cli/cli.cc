@@ -17,7 +17,8 @@ constexpr const char* kFooter =
 
 EXAMPLES
   beryl demo                                               see it work in a second
-  beryl account --ops trace.json.gz --power power.csv      where did the joules of my run go?
+  beryl record -- python train.py                          measure a program
+  beryl account --ops trace.json.gz --power run.beryl      where did the joules of my run go?
   beryl import -o run.beryl --ops trace.json.gz --power power.csv
   beryl edd run.beryl --format svg -o diagram.svg          as a picture
   beryl compare before.beryl run.beryl --fail-above 5%     did it get worse?
@@ -75,6 +76,9 @@ int Run(int argc, char** argv) {
   int exit_code = kSuccess;
   AddAccountCommand(app, exit_code);
   AddImportCommand(app, exit_code);
+  AddSourcesCommand(app, exit_code);
+  AddRecordCommand(app, exit_code);
+  AddShowCommand(app, exit_code);
   AddFootprintCommands(app, exit_code);
   AddEddCommand(app, exit_code);
   AddTimelineCommand(app, exit_code);

@@ -21,6 +21,9 @@ int Run(int argc, char** argv);
 // Each adds its subcommand to `app`. When the subcommand is chosen, `exit_code` is set.
 void AddAccountCommand(CLI::App& app, int& exit_code);
 void AddImportCommand(CLI::App& app, int& exit_code);
+void AddSourcesCommand(CLI::App& app, int& exit_code);
+void AddRecordCommand(CLI::App& app, int& exit_code);
+void AddShowCommand(CLI::App& app, int& exit_code);
 void AddFootprintCommands(CLI::App& app, int& exit_code);  // tef, stef, stpf
 void AddEddCommand(CLI::App& app, int& exit_code);
 void AddTimelineCommand(CLI::App& app, int& exit_code);

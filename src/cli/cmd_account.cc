@@ -28,7 +28,7 @@ constexpr const char* kFooter = R"(WHAT GOES IN
                 timestamp_us,device,energy_uj      an energy counter that may wrap
             or as JSON {"CPU:0": {"<timestamp_us>": watts, ...}, ...}. Times are microseconds since the
             epoch. Devices are CPU:0, DRAM:0, GPU:1, wall, psys. Several files, such as RAPL's
-            counters and a GPU's gauge, are put together.
+            counters and a GPU's gauge, are put together. Or a recording of beryl record.
   --rank    a rank of a distributed run: the --ops and --power that follow are its own. Power before
             the first --rank is that of a machine they share.
 
@@ -58,6 +58,7 @@ EXAMPLES
   beryl account --ops trace.json --power rapl.csv --power gpu.csv --format json | jq '.summary[:5]'
   beryl account --ops trace.json --power power.csv --idle-power CPU:0=18 --feed wall=all
   beryl account run.beryl --budget budget.txt
+  beryl account --ops trace.json --power recorded.beryl --only-ours
   beryl account --rank 0 --ops r0.json --power p0.csv --rank 1 --ops r1.json --power p1.csv
   beryl account --ops logs/plugins/profile/2026_11_16 --power power.csv)";
 

@@ -57,9 +57,10 @@ int RunSources(const SourcesArguments& arguments) {
   const sources::Machine machine = sources::Machine::FromEnvironment();
   auto discovery = sources::Discover(machine, *options);
   if (!discovery) return Fail(discovery.error());
-  const SourceReport report = sources::Probe(machine, *options, *discovery, *patience);
+  SourceReport report = sources::Probe(machine, *options, *discovery, *patience);
+  report.tool = kTool;
   if (auto ok = output->Commit(
-          views::Write(report, kTool, FormatOf(arguments.output.format), ViewOf(arguments.output)));
+          views::Write(report, FormatOf(arguments.output.format), ViewOf(arguments.output)));
       !ok) {
     return Fail(ok.error());
   }

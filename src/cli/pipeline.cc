@@ -89,8 +89,44 @@ Result<std::vector<std::string>> FilesOf(const std::string& directory) {
       directory));
 }
 
+// What a power file holds: readings, and, of a recording, who used the machine.
+struct PowerInput : PowerTrace {
+  std::optional<Recording> recording;
+  std::vector<std::string> notes;
+};
 // Power files by name, each read once: standard input cannot be read again.
-using PowerFiles = std::map<std::string, PowerTrace>;
+using PowerFiles = std::map<std::string, PowerInput>;
+
+bool ToldNothing(const PowerChannel& channel) { return channel.times.empty(); }
+
+Result<PowerInput> ReadPowerOfRun(ByteSource& source) {
+  RunInput run;
+  if (auto ok = store::Load(source, {}, run); !ok) return ok.error();
+  PowerInput power;
+  static_cast<PowerTrace&>(power) = std::move(run.power);
+  std::erase_if(power.channels, ToldNothing);
+  if (power.channels.empty()) {
+    return InvalidError(fmt::format("{}: a run file without power readings", source.name()));
+  }
+  power.recording = std::move(run.recording);
+  power.notes = std::move(run.notes);
+  if (power.recording) {
+    power.notes.insert(power.notes.end(), power.recording->notes.begin(),
+                       power.recording->notes.end());
+  }
+  return power;
+}
+
+Result<PowerInput> ReadPowerInput(ByteSource& source, const PipelineOptions& options) {
+  const auto first = source.Peek(64);
+  if (!first) return first.error();
+  if (store::IsRunFile(*first)) return ReadPowerOfRun(source);
+  auto power = sources::ReadPowerFile(source, options.power);
+  if (!power) return power.error();
+  PowerInput input;
+  static_cast<PowerTrace&>(input) = std::move(*power);
+  return input;
+}
 
 Result<PowerFiles> ReadPower(const std::vector<RankFiles>& ranks, const PipelineOptions& options) {
   PowerFiles read;
@@ -99,7 +135,7 @@ Result<PowerFiles> ReadPower(const std::vector<RankFiles>& ranks, const Pipeline
       for (const std::string& file : *files) {
         auto source = ByteSource::Open(file);
         if (!source) return source.error();
-        auto power = sources::ReadPowerFile(*source, options.power);
+        auto power = ReadPowerInput(*source, options);
         if (!power) return power.error();
         power->report.file = source->name();
         read[file] = std::move(*power);
@@ -216,7 +252,13 @@ Result<RunInput> ReadRun(const std::vector<RankFiles>& given, const PipelineOpti
   };
   auto add_power = [&](const std::vector<std::string>& files, const std::string& machine) {
     for (const std::string& file : files) {
-      if (auto ok = AddChannels(std::move(power->at(file)), machine, run); !ok) return ok;
+      PowerInput& input = power->at(file);
+      for (const std::string& note : input.notes) {
+        run.notes.push_back(fmt::format("{}: {}", file, note));
+      }
+      // Of several machines, whose a task is would not be known.
+      if (!run.recording && machine.empty()) run.recording = std::move(input.recording);
+      if (auto ok = AddChannels(std::move(input), machine, run); !ok) return ok;
     }
     return Result<bool>(true);
   };
@@ -259,9 +301,33 @@ Result<RunInput> ReadRunFiles(const std::vector<std::string>& files) {
   return run;
 }
 
+namespace {
+
+// Takes out what cannot be accounted, and what is not ours if that is wanted.
+Result<bool> PrepareRecording(const PipelineOptions& options, RunInput& run) {
+  if (run.recording && run.ops.Glance().All().count == 0) {
+    const std::string file = run.context.run_files.empty() ? "FILE" : run.context.run_files.front();
+    return InvalidError(fmt::format(
+        "{}: a recording without operations: beryl show {} says what it used, and beryl account "
+        "--ops TRACE --power {} shares that out among the operations of a trace",
+        file, file, file));
+  }
+  std::erase_if(run.power.channels, ToldNothing);
+  if (!options.only_ours) return true;
+  if (!run.recording) {
+    return MisuseError(
+        "--only-ours: who used the machine is known only of a recording; beryl record makes one");
+  }
+  run.power = account::Virtualize(run.power, *run.recording, account::SplitRule::kBusy, run.notes);
+  return true;
+}
+
+}  // namespace
+
 Result<AccountedRun> AccountRun(RunInput input, const PipelineOptions& options) {
   AccountedRun run;
   run.input = std::move(input);
+  if (auto ok = PrepareRecording(options, run.input); !ok) return ok.error();
   auto footprint = account::Account(run.input.power, run.input.ops, options.account);
   if (!footprint) return footprint.error();
   run.footprint = std::move(*footprint);

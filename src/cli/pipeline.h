@@ -30,13 +30,15 @@ struct PipelineOptions {
   importers::ImportOptions import;
   sources::PowerFileOptions power;
   account::AccountOptions account;
-  bool timeline = false;  // wanted for pictures only
+  bool timeline = false;   // wanted for pictures only
+  bool only_ours = false;  // of a recording: only what the watched processes used
 };
 
 // Adds the channels of a power file to a run.
 Result<bool> AddPower(ByteSource& source, const PipelineOptions& options, RunInput& run);
 
-// Reads operation traces and power traces. Ranks with power of their own are machines of their own.
+// Reads operation traces and power traces, which may be recordings. Ranks with power of their own
+// are machines of their own.
 Result<RunInput> ReadRun(const std::vector<RankFiles>& ranks, const PipelineOptions& options);
 
 // Reads run files: one run, or the ranks of one.

@@ -207,6 +207,8 @@ void AddAccountOptions(CLI::App& command, RunArguments& arguments) {
       ->expected(1)
       ->allow_extra_args(false)
       ->take_all();
+  command.add_flag("--only-ours", arguments.only_ours,
+                   "Of a recording: share out only what the watched processes used");
   AddReadingOptions(command, arguments);
 }
 
@@ -240,6 +242,7 @@ Result<PipelineOptions> ReadOptions(const RunArguments& arguments) {
                                      arguments.clock_offset_us));
     }
   }
+  options.only_ours = arguments.only_ours;
   options.account.align_starts = arguments.align == "start";
   for (auto* read : {&ReadAnchors, &ReadIdlePower, &ReadFeeds}) {
     if (auto ok = (*read)(arguments, options.account); !ok) return ok.error();

@@ -30,6 +30,7 @@ struct RunArguments {
   std::string ops_format = "auto";
   double wrap_uj = 0;
   int threads = 0;
+  bool only_ours = false;
 };
 
 // Where a result goes and in what form.
@@ -45,7 +46,7 @@ struct OutputArguments {
 void AddInputOptions(CLI::App& command, RunArguments& arguments);
 // How to read them: --wrap-uj, --threads.
 void AddReadingOptions(CLI::App& command, RunArguments& arguments);
-// That, and how energy is shared out: --policy, the clock, --idle-power, --feed.
+// That, and how energy is shared out: --policy, the clock, --idle-power, --feed, --only-ours.
 void AddAccountOptions(CLI::App& command, RunArguments& arguments);
 // --format (one of `formats`), -o, --color.
 void AddOutputOptions(CLI::App& command, OutputArguments& arguments,

@@ -71,6 +71,7 @@ class Estimate final : public PowerSource {
       channel.meter.unit = "uJ";
       channel.meter.per_count = 1e-6;
       channel.meter.error = kError;
+      channel.meter.update_period_us = 1e6 / ticks_a_second_;  // of what CPUs did
       channel.meter.reads = fmt::format(
           "CPU time: {:.4g} W idle to {:.4g} W with all {} CPUs of the package busy; {}",
           curve.idle_w * own / cpus, curve.full_w * own / cpus, own,

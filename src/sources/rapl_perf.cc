@@ -141,10 +141,10 @@ std::vector<Event> EventsIn(const std::string& folder) {
     const auto text = ReadLine(path);
     const auto config = text ? ConfigOf(*text) : std::nullopt;
     const auto scale_text = ReadLine(path + ".scale");
-    const auto scale = scale_text ? ParseNumber(*scale_text) : std::nullopt;
+    const double scale = scale_text ? ParseNumber(*scale_text).value_or(0) : 0;
     const auto unit = ReadLine(path + ".unit");
-    if (!config || !scale || !(*scale > 0) || (unit && *unit != "Joules")) continue;
-    events.push_back({name, *config, *scale});
+    if (!config || !(scale > 0) || (unit && *unit != "Joules")) continue;
+    events.push_back({name, *config, scale});
   }
   return events;
 }

@@ -19,8 +19,14 @@ bool TakeInt32(Decoder& decoder, int32_t& number) {
   return number == wide;
 }
 
-// `count` times from a first one and the steps to the others, each later than the one before and
-// than `last`.
+bool TakePids(Decoder& decoder, std::vector<int32_t>& pids) {
+  for (size_t left = decoder.Count(); left > 0; --left) {
+    if (!TakeInt32(decoder, pids.emplace_back())) return false;
+  }
+  return !decoder.failed();
+}
+
+// `count` times from a first one and the steps to the others, each later than the one before.
 bool TakeTimes(Decoder& decoder, size_t count, std::vector<Nanos>& times) {
   int64_t time = decoder.Signed();
   ColumnReader steps(decoder, count - 1);
@@ -105,9 +111,7 @@ bool RecordingReader::TakeStart(Decoder& decoder) {
   for (size_t left = decoder.Count(); left > 0; --left) {
     recording_.command.emplace_back(decoder.String());
   }
-  for (size_t left = decoder.Count(); left > 0; --left) {
-    if (!TakeInt32(decoder, recording_.pids.emplace_back())) return false;
-  }
+  if (!TakePids(decoder, recording_.pids)) return false;
   recording_.machine = decoder.String();
   recording_.period = Nanos{decoder.Signed()};
   recording_.start = Nanos{decoder.Signed()};
@@ -237,6 +241,7 @@ bool RecordingReader::TakeWindow(Decoder& decoder) {
   window.start = Nanos{decoder.Signed()};
   window.end = Nanos{decoder.Signed()};
   window.warm_up = decoder.Below(2) == 1;
+  window.runs = decoder.Below(uint64_t{1} << 32);
   if (decoder.failed() || !IsTime(window.start.value) || !IsTime(window.end.value)) return false;
   if (window.end < window.start) return false;
   recording_.windows.push_back(std::move(window));
@@ -257,7 +262,9 @@ bool RecordingReader::TakeEnd(Decoder& decoder) {
     *number = decoder.Fixed<double>();
   }
   cost.resident_bytes = decoder.Varint();
-  if (decoder.failed()) return false;
+  std::vector<int32_t> pids;
+  if (decoder.failed() || !TakePids(decoder, pids)) return false;
+  if (!pids.empty()) recording_.pids = std::move(pids);
   recording_.end = end;
   recording_.exit_code = exit_code;
   recording_.cost = cost;

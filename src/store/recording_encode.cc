@@ -10,6 +10,11 @@ void PutStrings(std::string& out, const std::vector<std::string>& strings) {
   for (const std::string& text : strings) PutString(out, text);
 }
 
+void PutPids(std::string& out, const std::vector<int32_t>& pids) {
+  PutVarint(out, pids.size());
+  for (const int32_t pid : pids) PutSigned(out, pid);
+}
+
 std::vector<uint64_t> Steps(const std::vector<Nanos>& times, size_t from, size_t to) {
   std::vector<uint64_t> steps;
   steps.reserve(to - from);
@@ -63,8 +68,7 @@ std::string EncodeMeter(const PowerChannel& channel) {
 std::string EncodeRecordingStart(const Recording& recording) {
   std::string out;
   PutStrings(out, recording.command);
-  PutVarint(out, recording.pids.size());
-  for (const int32_t pid : recording.pids) PutSigned(out, pid);
+  PutPids(out, recording.pids);
   PutString(out, recording.machine);
   PutSigned(out, recording.period.value);
   PutSigned(out, recording.start.value);
@@ -157,6 +161,7 @@ std::string EncodeWindow(const RunWindow& window) {
   PutSigned(out, window.start.value);
   PutSigned(out, window.end.value);
   PutVarint(out, window.warm_up ? 1 : 0);
+  PutVarint(out, window.runs);
   return out;
 }
 
@@ -174,6 +179,8 @@ std::string EncodeRecordingEnd(const Recording& recording) {
     PutFixed<double>(out, number);
   }
   PutVarint(out, cost.resident_bytes);
+  // A command's process is there only after the start.
+  PutPids(out, recording.pids);
   return out;
 }
 

@@ -92,6 +92,7 @@ class Story {
   }
   Recording Beginning() const {
     Recording recording = whole_;
+    recording.pids = {};  // the command has not started
     recording.activity = {};
     recording.features = {};
     return recording;
@@ -197,7 +198,7 @@ std::string Recorded(Story& story, int pieces) {
     const Piece piece = story.Next();
     EXPECT_TRUE(writer->Append(piece.power, piece.recording));
   }
-  EXPECT_TRUE(writer->Append(RunWindow{"round 1", Nanos{kStart + 5}, Nanos{kStart + 9}, true}));
+  EXPECT_TRUE(writer->Append(RunWindow{"round 1", Nanos{kStart + 5}, Nanos{kStart + 9}, true, 3}));
   EXPECT_TRUE(writer->Finish(story.End()));
   std::string bytes = BytesOfFile(path);
   std::filesystem::remove(path);
@@ -278,6 +279,7 @@ void ExpectWhole(const StoredRun& run, const Story& story) {
   EXPECT_EQ(recording.cost.late_p99_us, 900);
   ASSERT_EQ(recording.windows.size(), 1U);
   EXPECT_TRUE(recording.windows[0].warm_up);
+  EXPECT_EQ(recording.windows[0].runs, 3U);
   EXPECT_THAT(recording.notes, ElementsAre("from the start", "from the end"));
 }
 

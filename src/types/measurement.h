@@ -84,6 +84,7 @@ struct WindowEnergy {
   double seconds = 0;
   double energy_j = kUnknown;  // of all devices together
   double ours_j = kUnknown;
+  uint32_t runs = 0;  // how often the command ran in it; 0: not a round
 };
 
 // Mean and deviation over the rounds that count.

@@ -44,6 +44,7 @@ struct SourceReport {
   std::string cpu_time;               // what CPU time is told by: "schedstat" or "stat"
   std::vector<std::string> features;  // resource features that can be read
   std::string machine;
+  std::string tool;  // that made it
 };
 
 }  // namespace beryl

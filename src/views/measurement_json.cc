@@ -172,6 +172,7 @@ class MeasurementJson {
     json_.BeginObject();
     json_.Member("name", window.name);
     json_.Member("warm_up", window.warm_up);
+    json_.Member("runs", window.runs > 0 ? std::optional(window.runs) : std::nullopt);
     json_.Member("start_s", window.start_s);
     json_.Member("seconds", window.seconds);
     json_.Member("energy_j", window.energy_j);

@@ -203,8 +203,8 @@ class MeasurementTable : public TextPage {
     if (measured_.windows.empty()) return;
     const int name = 24;
     Line(Dim(Padded("window", name) + RightAligned("start", kNumber) +
-             RightAligned("length", kNumber) + RightAligned("energy", kNumber) +
-             RightAligned("ours", kNumber)));
+             RightAligned("length", kNumber) + RightAligned("runs", 8) +
+             RightAligned("energy", kNumber) + RightAligned("ours", kNumber)));
     size_t left = kWindowsShown;
     for (const WindowEnergy& window : measured_.windows) {
       if (left-- == 0) {
@@ -214,8 +214,9 @@ class MeasurementTable : public TextPage {
       const std::string label = window.name + (window.warm_up ? " (warm-up)" : "");
       Line(Padded(Ellipsize(Printable(label), static_cast<size_t>(name - 1)), name) +
            RightAligned(FormatSeconds(window.start_s), kNumber) +
-           RightAligned(FormatSeconds(window.seconds), kNumber) + Joules(window.energy_j) +
-           Joules(window.ours_j));
+           RightAligned(FormatSeconds(window.seconds), kNumber) +
+           RightAligned(window.runs > 0 ? FormatCount(window.runs) : "-", 8) +
+           Joules(window.energy_j) + Joules(window.ours_j));
     }
     if (measured_.seconds_s.rounds > 0) {
       Line(fmt::format("{} rounds: {} in {}", measured_.seconds_s.rounds,

@@ -29,7 +29,6 @@ std::string_view VerdictText(SourceCheck::Verdict verdict) {
   return "untold";
 }
 
-// A counter that was not seen to move is listed, and not used.
 bool StandsStill(const PowerChannel& channel) {
   return channel.kind == ChannelKind::kEnergyCounter && channel.meter.moves.has_value() &&
          !*channel.meter.moves;
@@ -37,8 +36,8 @@ bool StandsStill(const PowerChannel& channel) {
 
 class SourcesTable : public TextPage {
  public:
-  SourcesTable(const SourceReport& report, const std::string& tool, const ViewOptions& options)
-      : TextPage(options), report_(report), tool_(tool) {}
+  SourcesTable(const SourceReport& report, const ViewOptions& options)
+      : TextPage(options), report_(report) {}
 
   std::string Write() {
     Found();
@@ -50,8 +49,9 @@ class SourcesTable : public TextPage {
       features += (features.empty() ? "" : ", ") + feature;
     }
     Paragraph("resource features: " + (features.empty() ? "none" : features), 0, kDimStyle);
-    Paragraph(fmt::format("CPU time by {}; {}; {}", report_.cpu_time, report_.machine, tool_), 0,
-              kDimStyle);
+    Paragraph(
+        fmt::format("CPU time by {}; {}; {}", report_.cpu_time, report_.machine, report_.tool), 0,
+        kDimStyle);
     return Take();
   }
 
@@ -96,7 +96,7 @@ class SourcesTable : public TextPage {
     if (!report_.found.empty()) {
       Paragraph(
           "step: time between two updates, as seen. power: as seen. least: the least energy it can "
-          "tell. still: the counter did not move, it is not used. guess: worked out, not measured",
+          "tell. still: the counter did not move (see the checks). guess: worked out, not measured",
           2, kDimStyle);
     }
     Line();
@@ -139,7 +139,6 @@ class SourcesTable : public TextPage {
   }
 
   const SourceReport& report_;
-  const std::string& tool_;
 };
 
 void WriteChannel(JsonWriter& json, const PowerChannel& channel, double seen_w, double smallest_j) {
@@ -154,7 +153,6 @@ void WriteChannel(JsonWriter& json, const PowerChannel& channel, double seen_w, 
   json.Member("update_period_us", meter.update_period_us);
   json.Member("within", meter.within.empty() ? std::optional<std::string>() : meter.within);
   json.Member("moves", meter.moves);
-  json.Member("used", !StandsStill(channel));
   json.Member("reads", meter.reads);
   json.Member("resolution", meter.per_count);
   json.Member("seen_w", seen_w);
@@ -164,7 +162,7 @@ void WriteChannel(JsonWriter& json, const PowerChannel& channel, double seen_w, 
   json.End();
 }
 
-std::string Json(const SourceReport& report, const std::string& tool) {
+std::string Json(const SourceReport& report) {
   JsonWriter json;
   json.BeginObject();
   json.Member("schema", kSchema);
@@ -206,7 +204,7 @@ std::string Json(const SourceReport& report, const std::string& tool) {
   for (const std::string& feature : report.features) json.Value(feature);
   json.End();
   json.Member("machine", report.machine);
-  json.Member("tool", tool);
+  json.Member("tool", report.tool);
   json.End();
   return json.Take() + "\n";
 }
@@ -234,11 +232,10 @@ std::string Csv(const SourceReport& report) {
 
 }  // namespace
 
-std::string Write(const SourceReport& report, const std::string& tool, Format format,
-                  const ViewOptions& options) {
-  if (format == Format::kJson) return Json(report, tool);
+std::string Write(const SourceReport& report, Format format, const ViewOptions& options) {
+  if (format == Format::kJson) return Json(report);
   if (format == Format::kCsv) return Csv(report);
-  return SourcesTable(report, tool, options).Write();
+  return SourcesTable(report, options).Write();
 }
 
 }  // namespace beryl::views

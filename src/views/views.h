@@ -78,9 +78,8 @@ std::string Write(const Calibration& calibration, Format format, const ViewOptio
 // What was learned, in a few lines for a terminal.
 std::string WriteSummary(const EnergyModel& model, const ViewOptions& options);
 
-// The meters of a machine; `tool` is the program's name and version.
-std::string Write(const SourceReport& report, const std::string& tool, Format format,
-                  const ViewOptions& options);
+// The meters of a machine.
+std::string Write(const SourceReport& report, Format format, const ViewOptions& options);
 
 // What a reader has to know of the data, a line each.
 std::string WriteNotes(const std::vector<DataFinding>& findings);

@@ -5,6 +5,7 @@ A case is a folder beside this file:
   cmd     the arguments after `beryl`, quoted as in a shell; paths are relative to the case
   before  commands to run first, a line each, in the same form (optional: run files are made here). The case then runs in a
           copy of its folder, with the other cases beside it, and they must succeed
+  env     NAME=VALUE lines, set for it (optional); {build} is the folder of the binary
   stdin   what it is given to read (optional)
   stdout  what it must print
   stderr  what it must say (optional: not compared when absent)
@@ -41,13 +42,25 @@ def clean_env():
 # What differs from machine to machine and build to build.
 VARYING = re.compile(rb'"(machine|build_type|tool|when)":( ?)"[^"]*"')
 SECONDS = re.compile(rb'"seconds":[^,]*,"findings"')  # that an evaluation took
+SEEN = re.compile(rb'"(seen_w|smallest_j)":[0-9.e+-]+')  # by meters that were watched
 VERSION = re.compile(rb"\bberyl \d+\.\d+\.\d+")  # in the small print of a picture
 
 
 def steady(output):
     output = VARYING.sub(rb'"\1":\2"*"', output)
     output = SECONDS.sub(b'"seconds":0,"findings"', output)
+    output = SEEN.sub(rb'"\1":"*"', output)
     return VERSION.sub(b"beryl *", output)
+
+
+def case_env(case, beryl):
+    env = clean_env()
+    if (case / "env").exists():
+        for line in (case / "env").read_text().splitlines():
+            if line.strip() and not line.startswith("#"):
+                name, _, value = line.partition("=")
+                env[name.strip()] = value.strip().replace("{build}", str(beryl.parent))
+    return env
 
 
 def read(path, default=None):
@@ -77,7 +90,7 @@ def run_case(case, beryl, bless):
             words = shlex.split(line, comments=True)
             if not words:
                 continue
-            first = subprocess.run([beryl, *words], cwd=folder, env=clean_env(),
+            first = subprocess.run([beryl, *words], cwd=folder, env=case_env(case, beryl),
                                    capture_output=True, timeout=TIMEOUT_S, check=False)
             if first.returncode != 0:
                 return f"before: {line}\n{first.stderr.decode('utf-8', 'backslashreplace')}"
@@ -88,7 +101,7 @@ def run_in(folder, case, beryl, bless):
     try:
         done = subprocess.run(
             [beryl, *shlex.split((case / "cmd").read_text(), comments=True)],
-            cwd=folder, env=clean_env(), input=read(case / "stdin", b""),
+            cwd=folder, env=case_env(case, beryl), input=read(case / "stdin", b""),
             capture_output=True, timeout=TIMEOUT_S)
     except subprocess.TimeoutExpired:
         return f"still running after {TIMEOUT_S} s\n"

@@ -204,7 +204,7 @@ def a_machine_of_known_energy_is_read_right(bench):
     assert device(shown, "CPU:0")["channels"], "what is contained is listed"
     near(shown["whole"]["energy_j"], 160.0 * shown["seconds"], 3.2 + 160 * machine.longest_gap_s)
     check_sums(shown)
-    wraps = [one["wraps"] for one in shown["channels"] if one["name"] == "CPU:0"]
+    wraps = [one["wraps"] for one in shown["channels"] if one["channel"] == "CPU:0"]
     assert wraps and wraps[0] >= 5, wraps
 
 

@@ -1,8 +1,8 @@
 // A stand-in for libnvidia-ml.so.1, for tests and benchmarks on machines without a GPU.
 //
-// BERYL_STANDIN_NVML names a text file that describes the GPUs; it is read again at every call, so
-// that a test may change it while a program runs. Without it there is one GPU of 150 W whose
-// counter steps every 20 ms. A line each, `#` starts a comment:
+// BERYL_STANDIN_NVML names a text file that describes the GPUs; it is read again whenever it has
+// changed, so that a test may change it while a program runs. Without it there is one GPU of 150 W
+// whose counter steps every 20 ms. A line each, `#` starts a comment:
 //
 //   gpus 2                       how many; lines that follow "gpu N" are of that GPU, others of all
 //   gpu 0
@@ -23,6 +23,7 @@
 //
 // Energy is the integral of the power since the epoch of CLOCK_MONOTONIC, so that every process
 // sees the same.
+#include <sys/stat.h>
 #include <time.h>  // NOLINT(modernize-deprecated-headers): clock_gettime
 
 #include <algorithm>
@@ -32,6 +33,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <memory>
+#include <mutex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -101,9 +104,8 @@ void Set(Gpu& gpu, const std::string& key, std::istringstream& rest) {
   }
 }
 
-std::vector<Gpu> Gpus() {
+std::vector<Gpu> ReadGpus(const char* path) {
   std::vector<Gpu> gpus(1);
-  const char* path = std::getenv("BERYL_STANDIN_NVML");
   std::ifstream file(path ? path : "");
   std::string line;
   size_t chosen = SIZE_MAX;
@@ -126,6 +128,27 @@ std::vector<Gpu> Gpus() {
     }
   }
   return gpus;
+}
+
+// Looking whether the file has changed is cheap; reading it at each call would cost more than the
+// real library does, and show up in benchmarks.
+std::shared_ptr<const std::vector<Gpu>> Gpus() {
+  static std::mutex mutex;
+  static std::shared_ptr<const std::vector<Gpu>> known;
+  static struct stat known_file {};
+  const char* path = std::getenv("BERYL_STANDIN_NVML");
+  struct stat file {};
+  if (path && ::stat(path, &file) != 0) file = {};
+  const std::lock_guard lock(mutex);
+  const bool same = known && file.st_ino == known_file.st_ino &&
+                    file.st_size == known_file.st_size &&
+                    file.st_mtim.tv_sec == known_file.st_mtim.tv_sec &&
+                    file.st_mtim.tv_nsec == known_file.st_mtim.tv_nsec;
+  if (!same) {
+    known = std::make_shared<const std::vector<Gpu>>(ReadGpus(path));
+    known_file = file;
+  }
+  return known;
 }
 
 double NowMs() {
@@ -151,9 +174,9 @@ double EnergyMj(const Gpu& gpu, double ms) {
 template <typename Use>
 int With(const void* device, Use&& use) {
   const auto index = reinterpret_cast<uintptr_t>(device);
-  const std::vector<Gpu> gpus = Gpus();
-  if (index == 0 || index > gpus.size()) return kInvalidArgument;
-  const Gpu& gpu = gpus[index - 1];
+  const auto gpus = Gpus();
+  if (index == 0 || index > gpus->size()) return kInvalidArgument;
+  const Gpu& gpu = (*gpus)[index - 1];
   return gpu.status != kSuccess ? gpu.status : use(gpu, index - 1);
 }
 
@@ -207,13 +230,13 @@ const char* nvmlErrorString(int status) {
 }
 
 int nvmlDeviceGetCount_v2(unsigned int* count) {
-  *count = static_cast<unsigned int>(Gpus().size());
+  *count = static_cast<unsigned int>(Gpus()->size());
   return kSuccess;
 }
 
 int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void** device) {
   *device = reinterpret_cast<void*>(uintptr_t{index} + 1);
-  return index < Gpus().size() ? kSuccess : kInvalidArgument;
+  return index < Gpus()->size() ? kSuccess : kInvalidArgument;
 }
 
 int nvmlDeviceGetName(void* device, char* name, unsigned int size) {

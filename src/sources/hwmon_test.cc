@@ -1,0 +1,129 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sources/machine_testing.h"
+
+namespace beryl::sources {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
+
+TEST(Hwmon, AmdGpusComeAfterNvidias) {
+  TestMachine machine;
+  machine.WriteFile("sys/class/hwmon/hwmon3/name", "amdgpu");
+  machine.WriteFile("sys/class/hwmon/hwmon3/power1_average", "35000000");
+  machine.WriteFile("sys/class/hwmon/hwmon3/power1_input", "36000000");
+  machine.WriteFile("sys/class/hwmon/hwmon10/name", "amdgpu");
+  machine.WriteFile("sys/class/hwmon/hwmon10/energy1_input", "1000");
+  machine.WriteFile("sys/class/hwmon/hwmon10/power1_input", "37000000");
+  PowerChannel nvidia;
+  nvidia.name = "GPU:0";
+  const auto found = machine.Find(FindHwmon, {nvidia});
+  ASSERT_TRUE(found && found->power);
+  const auto& channels = found->power->channels();
+  EXPECT_THAT(NamesOf(channels), ElementsAre("GPU:1", "GPU:2"));
+  EXPECT_EQ(channels[0].kind, ChannelKind::kPowerGauge);
+  EXPECT_THAT(channels[0].meter.reads, HasSubstr("power1_average"));
+  EXPECT_EQ(channels[1].kind, ChannelKind::kEnergyCounter);
+  EXPECT_EQ(found->duplicates.size(), 2U);
+  EXPECT_EQ(ReadOnce(*found->power)[0].count, 35000000U);
+  auto* const opinion = dynamic_cast<SecondOpinion*>(found->power.get());
+  ASSERT_TRUE(opinion);
+  EXPECT_DOUBLE_EQ(opinion->OtherWatts(1), 37);
+}
+
+TEST(Hwmon, AmdSocketsArePackages) {
+  TestMachine machine;
+  machine.WriteFile("sys/class/hwmon/hwmon0/name", "amd_energy");
+  machine.WriteFile("sys/class/hwmon/hwmon0/energy1_input", "1");
+  machine.WriteFile("sys/class/hwmon/hwmon0/energy1_label", "Ecore000");
+  machine.WriteFile("sys/class/hwmon/hwmon0/energy65_input", "5");
+  machine.WriteFile("sys/class/hwmon/hwmon0/energy65_label", "Esocket0");
+  machine.WriteFile("sys/class/hwmon/hwmon0/energy66_input", "6");
+  machine.WriteFile("sys/class/hwmon/hwmon0/energy66_label", "Esocket1");
+  PowerChannel rapl;
+  rapl.name = "CPU:1";
+  rapl.meter.source = "rapl-powercap";
+  const auto found = machine.Find(FindHwmon, {rapl});
+  ASSERT_TRUE(found && found->power);
+  EXPECT_THAT(NamesOf(found->power->channels()), ElementsAre("CPU:0"));
+  ASSERT_EQ(found->duplicates.size(), 1U);
+  EXPECT_EQ(found->duplicates[0].channel, "CPU:1");
+  EXPECT_THAT(found->duplicates[0].used, HasSubstr("rapl-powercap"));
+}
+
+TEST(Hwmon, BoardsAndRails) {
+  TestMachine machine;
+  machine.WriteFile("sys/class/hwmon/hwmon0/name", "power_meter");
+  machine.WriteFile("sys/class/hwmon/hwmon0/power1_average", "250000000");
+  machine.WriteFile("sys/class/hwmon/hwmon0/power1_average_interval", "1000");
+  machine.WriteFile("sys/class/hwmon/hwmon1/name", "ina3221");
+  machine.WriteFile("sys/class/hwmon/hwmon1/power1_input", "9000000");
+  machine.WriteFile("sys/class/hwmon/hwmon1/power1_label", "VDD_IN");
+  machine.WriteFile("sys/class/hwmon/hwmon1/power2_input", "3000000");
+  machine.WriteFile("sys/class/hwmon/hwmon1/power2_label", "VDD_CPU_GPU_CV");
+  machine.WriteFile("sys/class/hwmon/hwmon2/name", "coretemp");
+  machine.WriteFile("sys/class/hwmon/hwmon2/temp1_input", "40000");
+  machine.WriteFile("sys/class/hwmon/hwmon3/name", "BAT0");
+  machine.WriteFile("sys/class/hwmon/hwmon3/power1_input", "40000");
+  machine.WriteFile("sys/class/power_supply/BAT0/type", "Battery");
+  std::filesystem::create_directories(machine.Path("sys/class/hwmon/hwmon1/power3_input"));
+  const auto found = machine.Find(FindHwmon);
+  ASSERT_TRUE(found && found->power);
+  const auto& channels = found->power->channels();
+  EXPECT_THAT(NamesOf(channels), UnorderedElementsAre("wall", "psys", "ina3221:VDD_CPU_GPU_CV"));
+  EXPECT_EQ(channels[0].name, "wall");
+  EXPECT_EQ(channels[0].meter.update_period_us, 1e6);
+  ASSERT_EQ(found->refused.size(), 1U);
+  EXPECT_THAT(found->refused[0].reason, HasSubstr("1 sensor"));
+}
+
+TEST(Hwmon, NothingThereIsNotWorthAWord) {
+  TestMachine machine;
+  const auto found = machine.Find(FindHwmon);
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(found->power);
+  EXPECT_TRUE(found->refused.empty());
+}
+
+TEST(Battery, IsReadWhileItGives) {
+  TestMachine machine;
+  machine.WriteFile("sys/class/power_supply/AC/type", "Mains");
+  machine.WriteFile("sys/class/power_supply/BAT0/type", "Battery");
+  machine.WriteFile("sys/class/power_supply/BAT0/status", "Discharging");
+  machine.WriteFile("sys/class/power_supply/BAT0/power_now", "7500000");
+  machine.WriteFile("sys/class/power_supply/BAT1/type", "Battery");
+  machine.WriteFile("sys/class/power_supply/BAT1/status", "Discharging");
+  machine.WriteFile("sys/class/power_supply/BAT1/current_now", "500000");
+  machine.WriteFile("sys/class/power_supply/BAT1/voltage_now", "12000000");
+  machine.WriteFile("sys/class/power_supply/mouse/type", "Battery");
+  machine.WriteFile("sys/class/power_supply/mouse/scope", "Device");
+  machine.WriteFile("sys/class/power_supply/mouse/status", "Discharging");
+  const auto found = machine.Find(FindBattery);
+  ASSERT_TRUE(found && found->power);
+  EXPECT_THAT(NamesOf(found->power->channels()), ElementsAre("battery"));
+  EXPECT_EQ(found->power->channels()[0].scope, ChannelScope::kWall);
+  const MeterReading reading = ReadOnce(*found->power)[0];
+  EXPECT_EQ(reading.state, ReadState::kOk);
+  EXPECT_EQ(reading.count, 13500000U);
+  EXPECT_TRUE(found->refused.empty());
+  machine.WriteFile("sys/class/power_supply/BAT1/current_now", "-500000");
+  EXPECT_EQ(ReadOnce(*found->power)[0].state, ReadState::kRetry);
+}
+
+TEST(Battery, OnMainsItIsRefused) {
+  TestMachine machine;
+  machine.WriteFile("sys/class/power_supply/BAT0/type", "Battery");
+  machine.WriteFile("sys/class/power_supply/BAT0/status", "Charging");
+  machine.WriteFile("sys/class/power_supply/BAT0/power_now", "7500000");
+  const auto found = machine.Find(FindBattery);
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(found->power);
+  ASSERT_EQ(found->refused.size(), 1U);
+  EXPECT_THAT(found->refused[0].reason, HasSubstr("Charging"));
+}
+
+}  // namespace
+}  // namespace beryl::sources

@@ -1,0 +1,80 @@
+// Lines that an external meter prints, and the small patterns that tell what is in them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace beryl::sources {
+
+// What a field of a line says.
+enum class MeterField : uint8_t { kSkipped, kVolts, kAmperes, kWatts, kJoules, kSeconds };
+
+// A pattern such as "{V} {A}", "V:{V} I:{mA}", "{ms},{W}": names of units in braces stand for
+// numbers, {*} for anything up to what follows, a blank for any number of blanks or tabs (also
+// none), everything else for itself. Units: V mV A mA W mW kW J kJ Wh kWh ms s. Or "emonpi": what
+// an emonPi prints, frames "OK 5 39 0 0 0 39 0 139 90 ..." of bytes, of which the power of both of
+// its sensors is read.
+class MeterFormat {
+ public:
+  // An Error: braces that do not close, units that are not known, or nothing that tells power (W,
+  // or V and A) or energy (J, Wh).
+  static Result<MeterFormat> Parse(std::string_view format);
+
+  // What a line says; which of the two is told by is_energy(). Nothing: the line is not like that,
+  // or what it says is below 0. Allocates nothing.
+  std::optional<double> ReadLine(std::string_view line) const;
+
+  bool is_energy() const { return is_energy_; }
+
+ private:
+  struct Part {
+    std::string text;  // that comes before the field
+    MeterField field = MeterField::kSkipped;
+    double factor = 1;
+    bool last_text = false;  // only text, no field: the end of the pattern
+  };
+  std::vector<Part> parts_;
+  bool is_emonpi_ = false;
+  bool is_energy_ = false;
+};
+
+// "PATH[,baud=N],format=FORMAT"; the format is everything to the end.
+struct MeterSpec {
+  std::string path;
+  uint32_t baud = 9600;
+  std::string format_text;
+  MeterFormat format;
+};
+Result<MeterSpec> ParseMeterSpec(std::string_view spec);
+
+// Cuts bytes, as they come, into lines and keeps what the last good one said.
+class MeterLines {
+ public:
+  explicit MeterLines(MeterFormat format) : format_(std::move(format)) { line_.reserve(kLongest); }
+
+  // Allocates nothing.
+  void Take(std::string_view bytes);
+
+  std::optional<double> last() const { return last_; }  // watts or joules
+  uint64_t good() const { return good_; }
+  uint64_t bad() const { return bad_; }  // lines that could not be read, or were too long
+
+  static constexpr size_t kLongest = 1024;
+
+ private:
+  void EndLine();
+
+  MeterFormat format_;
+  std::string line_;
+  bool too_long_ = false;
+  std::optional<double> last_;
+  uint64_t good_ = 0;
+  uint64_t bad_ = 0;
+};
+
+}  // namespace beryl::sources

@@ -1,0 +1,241 @@
+#include "sources/probe.h"
+
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sources/machine_testing.h"
+
+namespace beryl::sources {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+
+constexpr Nanos kPatience{300'000'000};
+
+// A machine whose time passes only when somebody sleeps.
+class Probed : public ::testing::Test {
+ protected:
+  // `tick` is called at each millisecond.
+  WatchClock Clock(std::function<void(int64_t)> tick) {
+    return {[this] { return now_; },
+            [this, tick](Nanos span) {
+              const int64_t before = now_.value / 1'000'000;
+              now_ = now_ + span;
+              for (int64_t ms = before + 1; ms <= now_.value / 1'000'000; ++ms) tick(ms);
+            }};
+  }
+  SourceReport Probe(const std::function<void(int64_t)>& tick) {
+    auto found = Discover(machine_.machine(), machine_.options());
+    EXPECT_TRUE(found);
+    discovery_ = std::move(*found);
+    return ProbeWith(machine_.machine(), machine_.options(), discovery_, kPatience, Clock(tick));
+  }
+  void SetEnergy(const std::string& zone, uint64_t uj) {
+    machine_.WriteFile("sys/class/powercap/" + zone + "/energy_uj", std::to_string(uj));
+  }
+  static const PowerChannel* Find(const std::vector<PowerChannel>& channels,
+                                  const std::string& name, const std::string& source) {
+    for (const PowerChannel& channel : channels) {
+      if (channel.name == name && channel.meter.source == source) return &channel;
+    }
+    return nullptr;
+  }
+  static const SourceCheck* CheckOf(const SourceReport& report, const std::string& what) {
+    for (const SourceCheck& check : report.checks) {
+      if (check.what.find(what) != std::string::npos) return &check;
+    }
+    return nullptr;
+  }
+
+  TestMachine machine_;
+  Discovery discovery_;
+  Nanos now_;
+};
+
+TEST_F(Probed, SeesStepsPowerAndTheLeastEnergy) {
+  machine_.AddZone("intel-rapl:0", "package-0", 100);
+  machine_.AddZone("intel-rapl:1", "psys", 100);
+  machine_.AddZone("intel-rapl-mmio:0", "package-0", 100);
+  const SourceReport report = Probe([&](int64_t ms) {
+    SetEnergy("intel-rapl:0", 100 + static_cast<uint64_t>(ms) * 20000);
+    if (ms % 2 == 0) SetEnergy("intel-rapl:1", 100 + static_cast<uint64_t>(ms) * 50000);
+  });
+  ASSERT_EQ(report.found.size(), 2U);
+  EXPECT_EQ(report.found[0].name, "CPU:0");
+  EXPECT_EQ(report.found[0].meter.moves, true);
+  EXPECT_EQ(report.found[0].meter.within, "psys");
+  EXPECT_NEAR(report.found[0].meter.update_period_us, 1000, 1);
+  EXPECT_NEAR(report.seen_w[0], 20, 0.1);
+  EXPECT_NEAR(report.smallest_j[0], 0.02, 1e-4);
+  EXPECT_NEAR(report.found[1].meter.update_period_us, 2000, 1);
+  EXPECT_NEAR(report.seen_w[1], 50, 0.1);
+  EXPECT_EQ(report.duplicates.size(), 1U);
+  EXPECT_EQ(CheckOf(report, "psys is not less")->verdict, SourceCheck::Verdict::kGood);
+  EXPECT_EQ(CheckOf(report, "CPU:0 moves")->verdict, SourceCheck::Verdict::kGood);
+  // Enough was seen long before patience is over.
+  EXPECT_LT(now_.value, 60'000'000);
+  EXPECT_EQ(discovery_.channels[0].meter.moves, true);
+}
+
+TEST_F(Probed, ACounterThatStandsStillIsListedAndTheEstimateIsUsed) {
+  machine_.AddZone("intel-rapl:0", "package-0", 100);
+  machine_.AddZone("intel-rapl:0:0", "core", 100);
+  machine_.AddZone("intel-rapl-mmio:0", "package-0", 100);
+  machine_.options().guess = {10.0, 20.0};
+  const SourceReport report = Probe([](int64_t) {});
+  const PowerChannel* frozen = Find(report.found, "CPU:0", "rapl-powercap");
+  ASSERT_TRUE(frozen);
+  EXPECT_EQ(frozen->meter.moves, false);
+  EXPECT_TRUE(Find(report.found, "CPU:0", "estimate"));
+  EXPECT_EQ(report.found.size(), 3U);
+  EXPECT_EQ(report.duplicates.size(), 1U);
+  EXPECT_THAT(NamesOf(discovery_.channels), ElementsAre("CORE:0", "CPU:0"));
+  EXPECT_EQ(discovery_.channels[1].meter.source, "estimate");
+  EXPECT_EQ(CheckOf(report, "CPU:0 moves")->verdict, SourceCheck::Verdict::kBad);
+  EXPECT_THAT(CheckOf(report, "CPU:0 moves")->detail, HasSubstr("estimate stands in"));
+  EXPECT_EQ(CheckOf(report, "CORE:0 moves")->verdict, SourceCheck::Verdict::kUntold);
+}
+
+TEST_F(Probed, MmioIsUsedWhereMsrStandsStill) {
+  machine_.AddZone("intel-rapl:0", "package-0", 100);
+  machine_.AddZone("intel-rapl-mmio:0", "package-0", 100);
+  const SourceReport report = Probe(
+      [&](int64_t ms) { SetEnergy("intel-rapl-mmio:0", 100 + static_cast<uint64_t>(ms) * 20000); });
+  ASSERT_EQ(report.found.size(), 2U);
+  EXPECT_EQ(report.found[0].meter.moves, false);
+  EXPECT_EQ(report.found[1].meter.reads, "intel-rapl-mmio:0/energy_uj");
+  EXPECT_EQ(report.found[1].meter.moves, true);
+  EXPECT_TRUE(report.duplicates.empty());
+  ASSERT_EQ(discovery_.channels.size(), 1U);
+  EXPECT_EQ(discovery_.channels[0].meter.reads, "intel-rapl-mmio:0/energy_uj");
+}
+
+TEST_F(Probed, ABoardThatStandsStillContainsNothing) {
+  machine_.AddZone("intel-rapl:0", "package-0", 100);
+  machine_.AddZone("intel-rapl:1", "psys", 0);
+  const SourceReport report = Probe(
+      [&](int64_t ms) { SetEnergy("intel-rapl:0", 100 + static_cast<uint64_t>(ms) * 20000); });
+  EXPECT_THAT(NamesOf(discovery_.channels), ElementsAre("CPU:0"));
+  EXPECT_EQ(discovery_.channels[0].meter.within, "");
+  EXPECT_EQ(discovery_.channels[0].meter.moves, true);
+  EXPECT_EQ(report.found.size(), 2U);
+}
+
+TEST_F(Probed, SeesThroughAWrapAndABoardThatIsTooSmall) {
+  machine_.AddZone("intel-rapl:0", "package-0", 0, 100000);
+  machine_.AddZone("intel-rapl:1", "psys", 0);
+  const SourceReport report = Probe([&](int64_t ms) {
+    SetEnergy("intel-rapl:0", static_cast<uint64_t>(ms) * 30000 % 100000);
+    SetEnergy("intel-rapl:1", static_cast<uint64_t>(ms) * 10000);
+  });
+  EXPECT_NEAR(report.seen_w[0], 30, 0.1);
+  EXPECT_EQ(CheckOf(report, "psys is not less")->verdict, SourceCheck::Verdict::kBad);
+}
+
+TEST_F(Probed, GpuCountersAreComparedWithTheirPower) {
+  machine_.machine().nvml = BERYL_STANDIN_NVML_LIBRARY;
+  machine_.WriteFile("gpus", "step_ms 2");
+  ::setenv("BERYL_STANDIN_NVML", machine_.Path("gpus").c_str(), 1);
+  machine_.options().only = {"nvml"};
+  auto found = Discover(machine_.machine(), machine_.options());
+  ASSERT_TRUE(found);
+  SourceReport report =
+      sources::Probe(machine_.machine(), machine_.options(), *found, Nanos{5'000'000'000});
+  ASSERT_TRUE(CheckOf(report, "agrees"));
+  EXPECT_EQ(CheckOf(report, "agrees")->verdict, SourceCheck::Verdict::kGood)
+      << CheckOf(report, "agrees")->detail;
+  machine_.WriteFile("gpus", "step_ms 2\nfactor 3");
+  found = Discover(machine_.machine(), machine_.options());
+  report = sources::Probe(machine_.machine(), machine_.options(), *found, Nanos{5'000'000'000});
+  EXPECT_EQ(CheckOf(report, "agrees")->verdict, SourceCheck::Verdict::kBad);
+  machine_.WriteFile("gpus", "energy frozen");
+  found = Discover(machine_.machine(), machine_.options());
+  report = sources::Probe(machine_.machine(), machine_.options(), *found, Nanos{50'000'000});
+  ASSERT_EQ(found->channels.size(), 1U);
+  EXPECT_THAT(found->channels[0].meter.reads, HasSubstr("instant power"));
+  EXPECT_EQ(report.found.size(), 2U);
+  ::unsetenv("BERYL_STANDIN_NVML");
+}
+
+TEST_F(Probed, AnAmdCounterThatIsFarOffIsNotUsed) {
+  machine_.WriteFile("sys/class/hwmon/hwmon0/name", "amdgpu");
+  machine_.WriteFile("sys/class/hwmon/hwmon0/energy1_input", "0");
+  machine_.WriteFile("sys/class/hwmon/hwmon0/power1_average", "100000000");
+  machine_.options().only = {"hwmon"};
+  const SourceReport report = Probe([&](int64_t ms) {
+    machine_.WriteFile("sys/class/hwmon/hwmon0/energy1_input", std::to_string(ms * 10000));
+  });
+  ASSERT_EQ(discovery_.channels.size(), 1U);
+  EXPECT_EQ(discovery_.channels[0].kind, ChannelKind::kPowerGauge);
+  EXPECT_EQ(report.found.size(), 2U);
+}
+
+TEST_F(Probed, NothingAtAllEndsWithTheEstimate) {
+  const SourceReport report = Probe([](int64_t) {});
+  ASSERT_EQ(report.found.size(), 1U);
+  EXPECT_EQ(report.found[0].meter.source, "estimate");
+  EXPECT_GE(report.refused.size(), 3U);
+  EXPECT_THAT(report.features, IsSupersetOf({"cpu_util", "mem_usg"}));
+  EXPECT_EQ(report.cpu_time, "stat");
+  for (const RefusedSource& refused : report.refused) {
+    EXPECT_FALSE(refused.reason.empty());
+    EXPECT_FALSE(refused.remedy.empty());
+  }
+}
+
+TEST(Discover, RefusesSourcesThatDoNotExist) {
+  TestMachine machine;
+  machine.options().only = {"rapl"};
+  const auto found = Discover(machine.machine(), machine.options());
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, ErrorCode::kMisuse);
+  EXPECT_THAT(found.error().message, HasSubstr("rapl-powercap"));
+}
+
+TEST(Discover, SaysWhatContainsWhat) {
+  TestMachine machine;
+  machine.AddZone("intel-rapl:0", "package-0", 1);
+  machine.AddZone("intel-rapl:0:0", "core", 1);
+  machine.AddZone("intel-rapl:0:1", "dram", 1);
+  machine.AddZone("intel-rapl:1", "psys", 1);
+  machine.WriteFile("meter", "100");
+  machine.options().meters = {machine.Path("meter") + ",format={W}"};
+  const auto found = Discover(machine.machine(), machine.options());
+  ASSERT_TRUE(found);
+  std::vector<std::string> within;
+  for (const PowerChannel& channel : found->channels) within.push_back(channel.meter.within);
+  EXPECT_THAT(NamesOf(found->channels), ElementsAre("CPU:0", "CORE:0", "DRAM:0", "psys", "wall"));
+  EXPECT_THAT(within, ElementsAre("psys", "CPU:0", "psys", "wall", ""));
+}
+
+TEST(Discover, AReplayStandsAlone) {
+  TestMachine machine;
+  machine.AddZone("intel-rapl:0", "package-0", 1);
+  machine.WriteFile("power.csv",
+                    "timestamp_us,device,energy_uj\n1000000,CPU:3,0\n1000500,CPU:3,1000\n"
+                    "1001000,CPU:3,2000");
+  machine.options().replay = machine.Path("power.csv");
+  const auto found = Discover(machine.machine(), machine.options());
+  ASSERT_TRUE(found);
+  EXPECT_THAT(NamesOf(found->channels), ElementsAre("CPU:3"));
+  EXPECT_EQ(found->channels[0].meter.source, "replay");
+  // It goes round, and its counter with it.
+  uint64_t last = 0;
+  for (int i = 0; i < 1000000 && last < 10000; ++i) {
+    const uint64_t now = ReadOnce(*found->power[0])[0].count;
+    ASSERT_GE(now, last);
+    last = now;
+  }
+  EXPECT_GE(last, 10000U);
+  machine.options().replay = machine.Path("none.csv");
+  EXPECT_FALSE(Discover(machine.machine(), machine.options()));
+}
+
+}  // namespace
+}  // namespace beryl::sources

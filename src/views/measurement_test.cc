@@ -1,0 +1,99 @@
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "views/views.h"
+#include "views/xml_testing.h"
+
+namespace beryl::views {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Measurement MakeMeasurement() {
+  Measurement measured;
+  measured.seconds = 10;
+  measured.recording.command = {"python3", "<train>.py"};
+  measured.recording.period = Nanos{4'000'000};
+  measured.recording.exit_code = 0;
+  DeviceEnergy cpu;
+  cpu.device = "CPU:0";
+  cpu.source = "rapl-powercap";
+  cpu.energy_j = 100;
+  cpu.mean_w = 10;
+  cpu.seconds = 10;
+  cpu.split = {80, 15, 1, 4};
+  cpu.channels = {"CPU:0", "CORE:0"};
+  cpu.slices_w = {10, 10, kUnknown, 10};
+  cpu.gaps = {{5, 2.5, "the counter stood still"}};
+  measured.devices = {cpu};
+  ChannelEnergy core;
+  core.name = "CORE:0";
+  core.scope = ChannelScope::kCore;
+  core.meter.within = "CPU:0";
+  core.energy_j = 60;
+  ChannelEnergy package;
+  package.name = "CPU:0";
+  package.energy_j = 100;
+  measured.channels = {package, core};
+  measured.processes = {{7, "python3", TaskOwner::kWatched, 3, 9.5, {80}},
+                        {8, "beryl", TaskOwner::kRecorder, 2, 0.1, {1}}};
+  measured.features = {{"cpu_util", "", "%", 45}, {"gpu_energy", "", "J", kUnknown}};
+  measured.notes = {"a note"};
+  return measured;
+}
+
+TEST(MeasurementViewTest, TheHeadlineSaysWhatAndWhose) {
+  EXPECT_THAT(Write(MakeMeasurement(), Format::kTable, {}),
+              HasSubstr("100 J in 10.0 s, 10.0 W; 80.0 J (80.0 %) of it ours"));
+}
+
+TEST(MeasurementViewTest, AnEstimateIsCalledOne) {
+  Measurement measured = MakeMeasurement();
+  measured.devices[0].origin = Origin::kEstimated;
+  measured.devices[0].low_j = 50;
+  measured.devices[0].high_j = 150;
+  const std::string text = Write(measured, Format::kTable, {});
+  EXPECT_THAT(text, HasSubstr("an estimate: 100 J (50.0 J to 150 J) in 10.0 s"));
+  EXPECT_THAT(text, HasSubstr("estimated, ±50"));
+}
+
+TEST(MeasurementViewTest, UnknownIsNeverZero) {
+  Measurement measured = MakeMeasurement();
+  measured.devices[0].energy_j = measured.devices[0].mean_w = kUnknown;
+  measured.devices[0].split = {};
+  EXPECT_THAT(Write(measured, Format::kTable, {}), HasSubstr("no energy is known of 10.0 s"));
+  const std::string json = Write(measured, Format::kJson, {});
+  EXPECT_THAT(json, HasSubstr(R"("energy_j":null,"low_j":null)"));
+  EXPECT_THAT(json, HasSubstr(R"("gpu_energy":null)"));
+  EXPECT_THAT(json, HasSubstr(R"("missed_ticks":null)"));
+  EXPECT_THAT(Write(measured, Format::kCsv, {}), HasSubstr("CPU:0,,,,,10,,,,,,measured"));
+}
+
+TEST(MeasurementViewTest, WhatADeviceContainsIsListedUnderIt) {
+  const std::string json = Write(MakeMeasurement(), Format::kJson, {});
+  EXPECT_THAT(json, HasSubstr(R"("ours_j":80,"rest_j":20,"others_j":15)"));
+  EXPECT_THAT(json, HasSubstr(R"("channels":[{"channel":"CPU:0")"));
+  EXPECT_THAT(json, HasSubstr(R"({"channel":"CORE:0","scope":"core")"));
+  EXPECT_THAT(Write(MakeMeasurement(), Format::kTable, {}),
+              HasSubstr("also read, not added: CORE:0 60.0 J (in CPU:0)"));
+}
+
+TEST(MeasurementViewTest, AGapIsDrawnAsOne) {
+  EXPECT_THAT(Write(MakeMeasurement(), Format::kTable, {}), HasSubstr("?????"));
+  const std::string picture = Write(MakeMeasurement(), Format::kSvg, {});
+  EXPECT_EQ(WrongWithXml(picture), "");
+  EXPECT_THAT(picture, HasSubstr("nothing is known for 2.50 s: the counter stood still"));
+  EXPECT_THAT(picture, Not(HasSubstr("<train>")));
+}
+
+TEST(MeasurementViewTest, NothingAtAllCanBeShown) {
+  for (const Format format : {Format::kTable, Format::kJson, Format::kCsv, Format::kSvg}) {
+    EXPECT_FALSE(Write(Measurement(), format, {}).empty());
+  }
+}
+
+}  // namespace
+}  // namespace beryl::views
