@@ -79,6 +79,7 @@ int Run(int argc, char** argv) {
   AddSourcesCommand(app, exit_code);
   AddRecordCommand(app, exit_code);
   AddShowCommand(app, exit_code);
+  AddMonitorCommand(app, exit_code);
   AddFootprintCommands(app, exit_code);
   AddEddCommand(app, exit_code);
   AddTimelineCommand(app, exit_code);
@@ -95,8 +96,6 @@ int Run(int argc, char** argv) {
   AddBottlenecksCommand(app, exit_code);
   AddCostCommand(app, exit_code);
   AddTradeoffCommand(app, exit_code);
-  AddSourcesCommand(app, exit_code);
-  AddMonitorCommand(app, exit_code);
   AddDemoCommand(app, exit_code);
   AddCompletionCommand(app, exit_code);
   try {
