@@ -97,7 +97,7 @@ void PublishedSpool::AddMeter(const PowerChannel& channel) {
 
 // The sampler may go faster than this session asked for, on behalf of another one.
 bool PublishedSpool::IsDue(Nanos time, Nanos& next) const {
-  const Nanos slack{options_.period.value / 4};
+  const Nanos slack{options_.period.value / 8};
   if (time + slack < next) return false;
   next = next + options_.period;
   if (next <= time) next = time + options_.period;

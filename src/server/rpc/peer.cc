@@ -30,6 +30,25 @@ std::optional<TcpEnd> EndOf(const sockaddr_storage& storage) {
   return end;
 }
 
+std::optional<uint32_t> OwnerIn(const char* path, const TcpEnd& client, const TcpEnd& server) {
+  // Always the real one, whatever machine is measured: the connection is real, too.
+  auto table = ByteSource::Open(path);
+  if (!table) return std::nullopt;
+  const auto text = ReadAll(*table, kMostOfTable);
+  if (!text) return std::nullopt;
+  return OwnerOfConnection(*text, client, server);
+}
+
+// 127.0.0.1 as ::ffff:127.0.0.1.
+TcpEnd Mapped(const TcpEnd& end) {
+  TcpEnd mapped;
+  mapped.length = 16;
+  mapped.port = end.port;
+  mapped.address[10] = mapped.address[11] = 0xff;
+  std::memcpy(mapped.address + 12, end.address, 4);
+  return mapped;
+}
+
 }  // namespace
 
 std::optional<uint32_t> OwnerOfPeer(int fd) {
@@ -48,12 +67,10 @@ std::optional<uint32_t> OwnerOfPeer(int fd) {
   const auto server = EndOf(local);
   const auto client = EndOf(remote);
   if (!server || !client) return std::nullopt;
-  // Always the real one, whatever machine is measured: the connection is real, too.
-  auto table = ByteSource::Open(client->length == 4 ? "/proc/net/tcp" : "/proc/net/tcp6");
-  if (!table) return std::nullopt;
-  const auto text = ReadAll(*table, kMostOfTable);
-  if (!text) return std::nullopt;
-  return OwnerOfConnection(*text, *client, *server);
+  if (client->length == 16) return OwnerIn("/proc/net/tcp6", *client, *server);
+  if (const auto owner = OwnerIn("/proc/net/tcp", *client, *server)) return owner;
+  // A client with a socket for both kinds of addresses, as gRPC's are, stands in the other table.
+  return OwnerIn("/proc/net/tcp6", Mapped(*client), Mapped(*server));
 }
 
 }  // namespace beryl::server
