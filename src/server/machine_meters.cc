@@ -29,10 +29,11 @@ Result<std::unique_ptr<MachineMeters>> MachineMeters::Find(const MonitorOptions&
   auto found = sources::Discover(options.machine, options.discover);
   if (!found) return found.error();
   meters->discovery_ = std::move(*found);
-  const SourceReport report =
+  SourceReport report =
       sources::Probe(options.machine, options.discover, meters->discovery_, kPatience);
   meters->machine_ = HostName();
-  meters->report_ = views::Write(report, options.tool, views::Format::kJson, {});
+  report.tool = options.tool;
+  meters->report_ = views::Write(report, views::Format::kJson, {});
   const bool estimated = std::any_of(
       report.found.begin(), report.found.end(),
       [](const PowerChannel& channel) { return channel.meter.origin == Origin::kEstimated; });
