@@ -79,6 +79,7 @@ int Run(int argc, char** argv) {
   AddSourcesCommand(app, exit_code);
   AddRecordCommand(app, exit_code);
   AddShowCommand(app, exit_code);
+  AddMonitorCommand(app, exit_code);
   AddFootprintCommands(app, exit_code);
   AddEddCommand(app, exit_code);
   AddTimelineCommand(app, exit_code);

@@ -24,6 +24,7 @@ void AddImportCommand(CLI::App& app, int& exit_code);
 void AddSourcesCommand(CLI::App& app, int& exit_code);
 void AddRecordCommand(CLI::App& app, int& exit_code);
 void AddShowCommand(CLI::App& app, int& exit_code);
+void AddMonitorCommand(CLI::App& app, int& exit_code);
 void AddFootprintCommands(CLI::App& app, int& exit_code);  // tef, stef, stpf
 void AddEddCommand(CLI::App& app, int& exit_code);
 void AddTimelineCommand(CLI::App& app, int& exit_code);

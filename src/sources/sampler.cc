@@ -324,6 +324,7 @@ void Sampler::State::Run() {
     // Long periods are slept in parts, so that a stop does not wait for them.
     constexpr int64_t kLongestSleepNs = 50'000'000;
     const int64_t now = ClockNs(CLOCK_MONOTONIC);
+    next = std::min(next, now + period_ns.load());  // if told to go faster, from now on
     SleepUntil(std::min(next, now + kLongestSleepNs));
     if (next > now + kLongestSleepNs) {
       if (has_commands.load(std::memory_order_relaxed)) {

@@ -12,6 +12,7 @@
 #include "types/described_prediction.h"
 #include "types/energy_use.h"
 #include "types/evaluation.h"
+#include "types/live_power.h"
 #include "types/measurement.h"
 #include "types/model_list.h"
 #include "types/precision.h"
@@ -95,5 +96,10 @@ std::string WriteVerdicts(const Tradeoff& tradeoff);
 enum class ProfileFormat { kFolded, kSpeedscope, kChrome, kPprof };
 std::string Write(const AccountReport& report, const std::vector<double>& self_s,
                   ProfileFormat format);
+
+// The power of a machine just now, for monitoring systems: Prometheus' text, and what OTLP/HTTP
+// takes as JSON.
+std::string WritePrometheus(const LivePower& power);
+std::string WriteOtlp(const LivePower& power);
 
 }  // namespace beryl::views

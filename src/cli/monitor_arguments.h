@@ -1,0 +1,40 @@
+// What the monitor can be told, the same for `beryl monitor` and for the program behind it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/meter_arguments.h"
+
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own
+class App;
+}
+
+namespace beryl::cli {
+
+struct MonitorArguments {
+  MeterArguments meters;
+  std::vector<std::string> listen;
+  std::string tls_cert;
+  std::string tls_key;
+  std::string token_file;
+  std::string metrics;
+  std::string otlp;
+  std::string otlp_interval = "10s";
+  std::string period = "4ms";
+  uint64_t limit_sessions = 64;
+  uint64_t limit_sessions_of_user = 64;
+  uint64_t limit_megabytes = 2048;
+  std::string limit_length = "24h";
+  std::string forget_after = "10m";
+  std::string folder;
+};
+
+constexpr const char* kMonitorDescription =
+    "Measure as a service: for programs that ask for it, for Prometheus and for OpenTelemetry";
+extern const char* const kMonitorFooter;
+
+void AddMonitorOptions(CLI::App& command, MonitorArguments& arguments);
+
+}  // namespace beryl::cli

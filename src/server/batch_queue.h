@@ -1,0 +1,86 @@
+// Batches on their way to one client. A slow client loses old ones and is told how many; nobody
+// ever waits for it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/units.h"
+#include "types/live_power.h"
+#include "types/power_trace.h"
+
+namespace beryl::server {
+
+struct LiveBatch {
+  Nanos time;
+  std::vector<LiveChannel> channels;
+  PowerTrace readings;  // since the batch before
+  std::vector<LiveDevice> devices;
+  uint64_t missed_ticks = 0;
+  uint64_t lost_batches = 0;  // since the batch before this one
+  bool last = false;
+};
+
+// Any thread.
+class BatchQueue {
+ public:
+  explicit BatchQueue(size_t capacity) : capacity_(capacity) {}
+
+  // `wake` is called, without a lock, when there is something to take. It has to keep alive what it
+  // needs: a call that is under way may outlast Detach.
+  void Attach(std::function<void()> wake) {
+    const std::lock_guard lock(mutex_);
+    wake_ = std::move(wake);
+  }
+  // The client is gone: nothing is kept any more.
+  void Detach() {
+    const std::lock_guard lock(mutex_);
+    wake_ = nullptr;
+    detached_ = true;
+    waiting_.clear();
+  }
+  bool is_detached() const {
+    const std::lock_guard lock(mutex_);
+    return detached_;
+  }
+
+  void Push(LiveBatch batch) {
+    std::function<void()> wake;
+    {
+      const std::lock_guard lock(mutex_);
+      if (detached_) return;
+      waiting_.push_back(std::move(batch));
+      // Old ones go first: the last says that it is over.
+      while (waiting_.size() > capacity_) {
+        ++lost_;
+        waiting_.pop_front();
+      }
+      wake = wake_;
+    }
+    if (wake) wake();
+  }
+
+  std::optional<LiveBatch> Take() {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.empty()) return std::nullopt;
+    LiveBatch batch = std::move(waiting_.front());
+    waiting_.pop_front();
+    batch.lost_batches = std::exchange(lost_, 0);
+    return batch;
+  }
+
+ private:
+  const size_t capacity_;
+  mutable std::mutex mutex_;
+  std::function<void()> wake_;
+  std::deque<LiveBatch> waiting_;
+  uint64_t lost_ = 0;
+  bool detached_ = false;
+};
+
+}  // namespace beryl::server

@@ -1,0 +1,179 @@
+#include "server/caller.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace beryl::server {
+namespace {
+
+constexpr size_t kMostOfStatus = 1 << 16;
+constexpr size_t kShortestToken = 16;
+constexpr std::string_view kEstablished = "01";
+
+template <typename Number>
+std::optional<Number> Parse(std::string_view text, int base) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// The words of a line, without empty ones.
+std::vector<std::string_view> Words(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (const std::string_view word : Split(line, ' ')) {
+    if (!Trim(word).empty()) words.push_back(Trim(word));
+  }
+  return words;
+}
+
+// "0100007F:C383": the address as 32-bit words in the machine's order, and the port.
+std::optional<TcpEnd> ParseEnd(std::string_view text) {
+  const size_t colon = text.find(':');
+  if (colon != 8 && colon != 32) return std::nullopt;
+  TcpEnd end;
+  end.length = static_cast<uint8_t>(colon / 2);
+  for (size_t word = 0; word < colon / 8; ++word) {
+    const auto bits = Parse<uint32_t>(text.substr(word * 8, 8), 16);
+    if (!bits) return std::nullopt;
+    for (size_t i = 0; i < 4; ++i) {
+      end.address[word * 4 + i] = static_cast<unsigned char>(*bits >> (8 * i));
+    }
+  }
+  const auto port = Parse<uint16_t>(text.substr(colon + 1), 16);
+  if (!port) return std::nullopt;
+  end.port = *port;
+  return end;
+}
+
+bool HasRights(std::string_view status) {
+  constexpr uint64_t kDacReadSearch = uint64_t{1} << 2;
+  constexpr uint64_t kSysAdmin = uint64_t{1} << 21;
+  constexpr uint64_t kPerfmon = uint64_t{1} << 38;
+  for (const std::string_view line : Split(status, '\n')) {
+    if (!line.starts_with("CapEff:")) continue;
+    const auto rights = Parse<uint64_t>(Trim(line.substr(7)), 16);
+    return rights && (*rights & (kDacReadSearch | kSysAdmin | kPerfmon)) != 0;
+  }
+  return false;
+}
+
+Result<std::string> ReadSmallFile(const std::string& path) {
+  auto source = ByteSource::Open(path);
+  if (!source) return source.error();
+  return ReadAll(*source, kMostOfStatus);
+}
+
+}  // namespace
+
+std::optional<uint32_t> OwnerOfConnection(std::string_view table, const TcpEnd& client,
+                                          const TcpEnd& server) {
+  for (const std::string_view line : Split(table, '\n')) {
+    const std::vector<std::string_view> words = Words(line);
+    if (words.size() < 10 || words[3] != kEstablished) continue;
+    const auto local = ParseEnd(words[1]);
+    const auto remote = ParseEnd(words[2]);
+    if (!local || !remote || *local != client || *remote != server) continue;
+    const auto inode = Parse<uint64_t>(words[9], 10);
+    if (!inode || *inode == 0) return std::nullopt;
+    return Parse<uint32_t>(words[7], 10);
+  }
+  return std::nullopt;
+}
+
+std::optional<ProcessOwner> OwnerOfProcess(std::string_view status) {
+  for (const std::string_view line : Split(status, '\n')) {
+    if (!line.starts_with("Uid:")) continue;
+    std::vector<uint32_t> ids;
+    for (const std::string_view word : Split(line.substr(4), '\t')) {
+      if (const auto id = Parse<uint32_t>(Trim(word), 10)) ids.push_back(*id);
+    }
+    if (ids.size() < 3) return std::nullopt;
+    return ProcessOwner{ids[0], ids[1], ids[2]};
+  }
+  return std::nullopt;
+}
+
+bool IsAlive(const std::string& procfs, int32_t pid) {
+  const auto status = ReadSmallFile(fmt::format("{}/{}/status", procfs, pid));
+  if (!status || !OwnerOfProcess(*status)) return false;
+  const size_t state = status->find("\nState:");
+  if (state == std::string::npos) return true;
+  const std::string_view letter = Trim(std::string_view(*status).substr(state + 7, 3));
+  return !letter.starts_with('Z') && !letter.starts_with('X');
+}
+
+Guard Guard::OfThisProcess(const std::string& procfs) {
+  Guard guard;
+  guard.procfs = procfs;
+  guard.monitor_uid = geteuid();
+  const auto status = ReadSmallFile("/proc/self/status");
+  guard.serves_all = guard.monitor_uid == 0 || (status && HasRights(*status));
+  return guard;
+}
+
+Answer<bool> Guard::MayWatch(const Caller& caller, int32_t pid) const {
+  if (pid <= 0) {
+    return Refused{Refusal::kInvalid, fmt::format("{} is no process id", pid)};
+  }
+  const auto status = ReadSmallFile(fmt::format("{}/{}/status", procfs, pid));
+  const auto owner = status ? OwnerOfProcess(*status) : std::nullopt;
+  if (!owner) {
+    return Refused{Refusal::kNotFound, fmt::format("there is no process {}", pid)};
+  }
+  const auto is_of = [&](uint32_t uid) {
+    return owner->real == uid && owner->effective == uid && owner->saved == uid;
+  };
+  if (caller.uid != 0 && !is_of(caller.uid)) {
+    return Refused{
+        Refusal::kForbidden,
+        fmt::format("process {} is not of user {}: only root may watch it", pid, caller.uid)};
+  }
+  if (!serves_all && !is_of(monitor_uid)) {
+    return Refused{Refusal::kForbidden,
+                   fmt::format("process {} is not of user {}, as whom the monitor runs without "
+                               "rights; run it as a service (docs/monitor.md)",
+                               pid, monitor_uid)};
+  }
+  return true;
+}
+
+Result<std::string> ReadToken(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    return MisuseError(
+        fmt::format("'{}': others can read or write the token; run: chmod 600 {}", path, path));
+  }
+  auto text = ReadSmallFile(path);
+  if (!text) return text.error();
+  std::string token(Trim(std::string_view(*text).substr(0, text->find('\n'))));
+  if (token.size() < kShortestToken) {
+    return MisuseError(
+        fmt::format("'{}': a token has at least {} letters; make one with: openssl rand -hex 32",
+                    path, kShortestToken));
+  }
+  return token;
+}
+
+bool CarriesToken(std::string_view header, std::string_view token) {
+  constexpr std::string_view kScheme = "Bearer ";
+  if (token.empty() || !header.starts_with(kScheme)) return false;
+  header.remove_prefix(kScheme.size());
+  if (header.size() != token.size()) return false;
+  volatile unsigned char difference = 0;
+  for (size_t i = 0; i < token.size(); ++i) {
+    difference = static_cast<unsigned char>(difference | (static_cast<unsigned char>(header[i]) ^
+                                                          static_cast<unsigned char>(token[i])));
+  }
+  return difference == 0;
+}
+
+}  // namespace beryl::server

@@ -1,0 +1,147 @@
+#include "server/caller.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace beryl::server {
+namespace {
+
+class Folder {
+ public:
+  Folder() {
+    path_ = (std::filesystem::temp_directory_path() / "beryl-caller-XXXXXX").string();
+    if (::mkdtemp(path_.data()) == nullptr) std::abort();
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  void Write(const std::string& name, const std::string& text, mode_t mode = 0644) const {
+    const auto file = std::filesystem::path(path_) / name;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+    ::chmod(file.c_str(), mode);
+  }
+  std::string path(const std::string& name = "") const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+std::string Status(int real, int effective, int saved) {
+  return fmt::format("Name:\twork\nState:\tS (sleeping)\nUid:\t{}\t{}\t{}\t{}\nGid:\t0\t0\t0\t0\n",
+                     real, effective, saved, effective);
+}
+
+// As Linux writes it: 127.0.0.1:40000 of user 1000 is connected to 127.0.0.1:50051.
+constexpr const char* kTable =
+    "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout "
+    "inode\n"
+    "   0: 0100007F:C383 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1\n"
+    "   1: 0100007F:C383 0100007F:9C40 01 00000000:00000000 00:00000000 00000000     0        0 2\n"
+    "   2: 0100007F:9C40 0100007F:C383 01 00000000:00000000 00:00000000 00000000  1000        0 3\n"
+    "   3: 0100007F:9C41 0100007F:C383 06 00000000:00000000 03:00000ECA 00000000     0        0 0\n"
+    "   4: 0100007F:9C42 0100007F:C383 01 00000000:00000000 00:00000000 00000000     0        0 "
+    "0\n";
+
+TcpEnd End(uint16_t port) {
+  TcpEnd end;
+  end.address[0] = 127;
+  end.address[3] = 1;
+  end.port = port;
+  return end;
+}
+
+TEST(Caller, IsWhoOwnsTheClientsEnd) {
+  EXPECT_EQ(OwnerOfConnection(kTable, End(40000), End(50051)), 1000u);
+}
+
+TEST(Caller, IsNobodyIfTheConnectionIsClosing) {
+  EXPECT_EQ(OwnerOfConnection(kTable, End(40001), End(50051)), std::nullopt);
+  EXPECT_EQ(OwnerOfConnection(kTable, End(40002), End(50051)), std::nullopt);
+}
+
+TEST(Caller, IsNobodyIfNoConnectionFits) {
+  EXPECT_EQ(OwnerOfConnection(kTable, End(40000), End(50052)), std::nullopt);
+  EXPECT_EQ(OwnerOfConnection(kTable, End(1), End(50051)), std::nullopt);
+  EXPECT_EQ(OwnerOfConnection("", End(40000), End(50051)), std::nullopt);
+  EXPECT_EQ(OwnerOfConnection("rubbish\n 1: 2 3 01\n\n", End(40000), End(50051)), std::nullopt);
+}
+
+TEST(Caller, IsFoundByIpv6Too) {
+  TcpEnd client;
+  client.length = 16;
+  client.address[15] = 1;
+  client.port = 40000;
+  TcpEnd server = client;
+  server.port = 50051;
+  const std::string table =
+      "head\n 0: 00000000000000000000000001000000:9C40 00000000000000000000000001000000:C383 01 "
+      "00000000:00000000 00:00000000 00000000  1001        0 77 1\n";
+  EXPECT_EQ(OwnerOfConnection(table, client, server), 1001u);
+}
+
+TEST(Guard, LetsAUserWatchHisOwnAndRootAll) {
+  const Folder procfs;
+  procfs.Write("10/status", Status(1000, 1000, 1000));
+  procfs.Write("20/status", Status(0, 0, 0));
+  procfs.Write("30/status", Status(1000, 0, 0));  // a set-user-id program
+  const Guard guard{procfs.path(), 0, true};
+  EXPECT_TRUE(guard.MayWatch({1000}, 10));
+  EXPECT_EQ(guard.MayWatch({1000}, 20).refused().kind, Refusal::kForbidden);
+  EXPECT_EQ(guard.MayWatch({1000}, 30).refused().kind, Refusal::kForbidden);
+  EXPECT_EQ(guard.MayWatch({1001}, 10).refused().kind, Refusal::kForbidden);
+  EXPECT_TRUE(guard.MayWatch({0}, 10));
+  EXPECT_TRUE(guard.MayWatch({0}, 20));
+  EXPECT_EQ(guard.MayWatch({0}, 99).refused().kind, Refusal::kNotFound);
+  EXPECT_EQ(guard.MayWatch({0}, -1).refused().kind, Refusal::kInvalid);
+}
+
+TEST(Guard, OfAnOrdinaryUserServesThatUserOnly) {
+  const Folder procfs;
+  procfs.Write("10/status", Status(1000, 1000, 1000));
+  procfs.Write("11/status", Status(1001, 1001, 1001));
+  const Guard guard{procfs.path(), 1000, false};
+  EXPECT_TRUE(guard.MayWatch({1000}, 10));
+  EXPECT_TRUE(guard.MayWatch({0}, 10));
+  EXPECT_EQ(guard.MayWatch({0}, 11).refused().kind, Refusal::kForbidden);
+  EXPECT_EQ(guard.MayWatch({1001}, 11).refused().kind, Refusal::kForbidden);
+}
+
+TEST(Guard, KnowsZombiesFromTheLiving) {
+  const Folder procfs;
+  procfs.Write("10/status", Status(1, 1, 1));
+  procfs.Write("11/status", "Name:\tx\nState:\tZ (zombie)\nUid:\t1\t1\t1\t1\n");
+  EXPECT_TRUE(IsAlive(procfs.path(), 10));
+  EXPECT_FALSE(IsAlive(procfs.path(), 11));
+  EXPECT_FALSE(IsAlive(procfs.path(), 12));
+}
+
+TEST(Token, IsTheFirstLineOfAFileOnlyItsOwnerReads) {
+  const Folder folder;
+  folder.Write("good", "0123456789abcdef0123\nmore\n", 0600);
+  folder.Write("open", "0123456789abcdef0123\n", 0644);
+  folder.Write("short", "secret\n", 0600);
+  EXPECT_EQ(*ReadToken(folder.path("good")), "0123456789abcdef0123");
+  EXPECT_NE(ReadToken(folder.path("open")).error().message.find("chmod 600"), std::string::npos);
+  EXPECT_NE(ReadToken(folder.path("short")).error().message.find("openssl rand"),
+            std::string::npos);
+  EXPECT_FALSE(ReadToken(folder.path("none")));
+}
+
+TEST(Token, HasToBeCarriedWhole) {
+  const std::string token = "0123456789abcdef";
+  EXPECT_TRUE(CarriesToken("Bearer 0123456789abcdef", token));
+  for (const char* header : {"", "Bearer", "Bearer ", "0123456789abcdef", "bearer 0123456789abcdef",
+                             "Bearer 0123456789abcdeF", "Bearer 0123456789abcdef0"}) {
+    EXPECT_FALSE(CarriesToken(header, token)) << header;
+  }
+  EXPECT_FALSE(CarriesToken("Bearer ", ""));
+}
+
+}  // namespace
+}  // namespace beryl::server

@@ -1,0 +1,88 @@
+#include "server/machine_meters.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+
+#include <fmt/format.h>
+
+#include "server/recorded_book.h"
+#include "views/views.h"
+
+namespace beryl::server {
+namespace {
+
+constexpr Nanos kPatience{300'000'000};
+
+std::string HostName() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+  return name.data();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<MachineMeters>> MachineMeters::Find(const MonitorOptions& options) {
+  std::unique_ptr<MachineMeters> meters(new MachineMeters(options));
+  auto found = sources::Discover(options.machine, options.discover);
+  if (!found) return found.error();
+  meters->discovery_ = std::move(*found);
+  SourceReport report =
+      sources::Probe(options.machine, options.discover, meters->discovery_, kPatience);
+  meters->machine_ = HostName();
+  report.tool = options.tool;
+  meters->report_ = views::Write(report, views::Format::kJson, {});
+  const bool estimated = std::any_of(
+      report.found.begin(), report.found.end(),
+      [](const PowerChannel& channel) { return channel.meter.origin == Origin::kEstimated; });
+  if (estimated) {
+    meters->notes_.emplace_back(
+        "no meter of the CPUs could be read: their energy is an estimate from CPU time; beryl "
+        "sources says why and what helps");
+  }
+  return meters;
+}
+
+Result<bool> MachineMeters::Start(Nanos period) {
+  sources::SamplerOptions sampling;
+  sampling.period = period;
+  sampling.jiffies_of_all_tasks = true;
+  sampler_ = std::make_unique<sources::Sampler>(options_.machine, discovery_, sampling);
+  return sampler_->Start();
+}
+
+void MachineMeters::Stop() {
+  if (sampler_) sampler_->Stop();
+}
+
+void MachineMeters::SetPeriod(Nanos period) { sampler_->SetPeriod(period); }
+
+Result<sources::WatchId> MachineMeters::Watch(int32_t pid) { return sampler_->Watch(pid); }
+
+void MachineMeters::Unwatch(sources::WatchId watch) { sampler_->Unwatch(watch); }
+
+size_t MachineMeters::Drain(sources::SampleSink& sink) { return sampler_->Drain(sink); }
+
+Result<std::unique_ptr<SessionBook>> MachineMeters::NewBook(const BookOptions& options) {
+  auto book = RecordedBook::Start(
+      {discovery_, *sampler_, options_.tool, machine_, notes_, options_.folder}, options);
+  if (!book) return book.error();
+  return std::unique_ptr<SessionBook>(std::move(*book));
+}
+
+std::unique_ptr<SessionBook> MachineMeters::NewGauge() {
+  return RecordedBook::Gauge({discovery_, *sampler_, options_.tool, machine_, {}, ""});
+}
+
+SamplerCost MachineMeters::cost() const { return sampler_ ? sampler_->cost() : SamplerCost(); }
+
+Nanos MachineMeters::Now() const {
+  if (sampler_) return sampler_->Now();
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return {int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec};
+}
+
+}  // namespace beryl::server

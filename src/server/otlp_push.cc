@@ -1,0 +1,69 @@
+#include "server/otlp_push.h"
+
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace beryl::server {
+
+OtlpPush::OtlpPush(Options options, std::function<std::string()> page,
+                   std::function<void(const std::string&)> log)
+    : options_(std::move(options)), page_(std::move(page)), log_(std::move(log)) {
+  if (options_.target.path.empty() || options_.target.path == "/") {
+    options_.target.path = "/v1/metrics";
+  }
+  thread_ = std::thread([this] { Run(); });
+}
+
+OtlpPush::~OtlpPush() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+uint64_t OtlpPush::sent() const {
+  const std::lock_guard lock(mutex_);
+  return sent_;
+}
+
+uint64_t OtlpPush::failed() const {
+  const std::lock_guard lock(mutex_);
+  return failed_;
+}
+
+void OtlpPush::Run() {
+  const auto interval = std::chrono::nanoseconds(options_.interval.value);
+  auto next = std::chrono::steady_clock::now() + interval;
+  std::unique_lock lock(mutex_);
+  while (!changed_.wait_until(lock, next, [&] { return stopping_; })) {
+    lock.unlock();
+    Send();
+    lock.lock();
+    // What could not be sent in time is not made up for: energy is cumulative.
+    next = std::max(next + interval, std::chrono::steady_clock::now());
+  }
+}
+
+void OtlpPush::Send() {
+  const auto status = Post(options_.target, "application/json", page_(), options_.patience);
+  const bool ok = status && *status >= 200 && *status < 300;
+  const std::lock_guard lock(mutex_);
+  ++(ok ? sent_ : failed_);
+  if (ok == !failing_) return;
+  failing_ = !ok;
+  if (!log_) return;
+  const std::string where = options_.target.host + ":" + options_.target.port;
+  if (ok) {
+    log_(fmt::format("OTLP: {} takes metrics again; {} were not sent", where, failed_));
+  } else {
+    log_(fmt::format(
+        "OTLP: metrics cannot be sent: {}; going on to try",
+        status ? fmt::format("{} answers {}", where, *status) : status.error().message));
+  }
+}
+
+}  // namespace beryl::server

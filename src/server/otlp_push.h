@@ -1,0 +1,48 @@
+// Sends metrics again and again, on a thread of its own: a collector that is slow or gone delays
+// nothing but itself.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "base/units.h"
+#include "server/http.h"
+
+namespace beryl::server {
+
+class OtlpPush {
+ public:
+  struct Options {
+    HttpTarget target;  // an empty path becomes /v1/metrics
+    Nanos interval;
+    Nanos patience{3'000'000'000};
+  };
+  // `page` makes what is sent; `log` is told when sending begins to fail, and when it works again.
+  OtlpPush(Options options, std::function<std::string()> page,
+           std::function<void(const std::string&)> log);
+  ~OtlpPush();
+
+  uint64_t sent() const;
+  uint64_t failed() const;
+
+ private:
+  void Run();
+  void Send();
+
+  Options options_;
+  std::function<std::string()> page_;
+  std::function<void(const std::string&)> log_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;
+  uint64_t sent_ = 0;
+  uint64_t failed_ = 0;
+  bool failing_ = false;
+  std::thread thread_;
+};
+
+}  // namespace beryl::server

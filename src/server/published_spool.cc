@@ -1,0 +1,244 @@
+#include "server/published_spool.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+
+namespace beryl::server {
+namespace {
+
+// Fields of a sample, a reading and the data set, as api/smaragdine.proto numbers them.
+constexpr uint32_t kRapl = 1;
+constexpr uint32_t kCpu = 2;
+constexpr uint32_t kProcess = 3;
+constexpr uint32_t kNvml = 5;
+constexpr uint32_t kTimestamp = 1;
+constexpr uint32_t kReading = 2;
+constexpr uint32_t kCpuReadingSocket = 12;
+
+constexpr size_t kFlushAt = 64 * 1024;
+constexpr Nanos kPowerIsOldAfter{2'000'000'000};
+
+void PutVarint(std::string& out, uint64_t value) {
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
+  out += static_cast<char>(value);
+}
+
+// Written even if it is 0: in this version of the format that is not the same as absent.
+void PutInteger(std::string& out, uint32_t field, uint64_t value) {
+  PutVarint(out, field << 3);
+  PutVarint(out, value);
+}
+
+void PutBytes(std::string& out, uint32_t field, std::string_view bytes) {
+  PutVarint(out, (field << 3) | 2);
+  PutVarint(out, bytes.size());
+  out += bytes;
+}
+
+uint32_t NumberOf(std::string_view name) {
+  const auto parts = SplitNumber(name);
+  return parts ? static_cast<uint32_t>(parts->number) : 0;
+}
+
+uint64_t Milliseconds(Nanos time) { return static_cast<uint64_t>(time.value / 1'000'000); }
+
+}  // namespace
+
+Result<PublishedSpool> PublishedSpool::Create(const std::vector<PowerChannel>& channels,
+                                              const Options& options) {
+  auto file = SpoolFile::Create(options.folder);
+  if (!file) return file.error();
+  return PublishedSpool(std::move(*file), channels, options);
+}
+
+PublishedSpool::PublishedSpool(SpoolFile file, const std::vector<PowerChannel>& channels,
+                               const Options& options)
+    : options_(options), file_(std::move(file)) {
+  for (const PowerChannel& channel : channels) AddMeter(channel);
+  std::sort(sockets_.begin(), sockets_.end());
+  sockets_.erase(std::unique(sockets_.begin(), sockets_.end()), sockets_.end());
+}
+
+void PublishedSpool::AddMeter(const PowerChannel& channel) {
+  RaplMeter rapl;
+  GpuMeter gpu;
+  const bool counter = channel.kind == ChannelKind::kEnergyCounter;
+  if (channel.meter.source.starts_with("rapl") && counter) {
+    rapl.part = channel.scope == ChannelScope::kPackage            ? Part::kPackage
+                : channel.scope == ChannelScope::kDram             ? Part::kDram
+                : channel.scope != ChannelScope::kCore             ? Part::kNone
+                : channel.name.find("UNCORE") != std::string::npos ? Part::kUncore
+                                                                   : Part::kCore;
+    rapl.socket = NumberOf(channel.name);
+    rapl.uj_per_count = channel.meter.per_count * 1e6;
+    rapl.wrap = channel.meter.wrap;
+    if (rapl.part != Part::kNone) sockets_.push_back(rapl.socket);
+  }
+  if (channel.scope == ChannelScope::kGpu && channel.meter.source.starts_with("nvml")) {
+    gpu.index = NumberOf(channel.name);
+    gpu.counter = counter;
+    gpu.per_count = channel.meter.per_count;
+    gpu.bus_id = sources::GpuBusId(channel);
+    if (gpu.bus_id.empty()) gpu.bus_id = channel.name;
+    // One reading a GPU: watts as they are rather than worked out from a counter.
+    gpu.used = true;
+    for (GpuMeter& other : gpus_) {
+      if (!other.used || other.index != gpu.index) continue;
+      gpu.used = other.counter && !counter;
+      other.used = !gpu.used;
+    }
+    has_gpu_ = true;
+  }
+  rapl_.push_back(rapl);
+  gpus_.push_back(std::move(gpu));
+}
+
+// The sampler may go faster than this session asked for, on behalf of another one.
+bool PublishedSpool::IsDue(Nanos time, Nanos& next) const {
+  const Nanos slack{options_.period.value / 8};
+  if (time + slack < next) return false;
+  next = next + options_.period;
+  if (next <= time) next = time + options_.period;
+  return true;
+}
+
+void PublishedSpool::OnPower(Nanos time, std::span<const sources::MeterReading> readings) {
+  // Counters are followed at every reading, due or not, so that no wrap is missed.
+  const bool due = IsDue(time, next_power_);
+  for (size_t i = 0; i < readings.size() && i < rapl_.size(); ++i) {
+    RaplMeter& meter = rapl_[i];
+    if (meter.part == Part::kNone || readings[i].state != sources::ReadState::kOk) continue;
+    const uint64_t count = readings[i].count;
+    if (meter.seen && count < meter.last) {
+      meter.before_wraps += meter.wrap > 0 ? meter.wrap : meter.last;
+    }
+    meter.seen = true;
+    meter.last = count;
+  }
+  for (size_t i = 0; i < readings.size() && i < gpus_.size(); ++i) {
+    GpuMeter& gpu = gpus_[i];
+    if (!gpu.used || readings[i].state != sources::ReadState::kOk) continue;
+    const auto count = static_cast<double>(readings[i].count);
+    if (!gpu.counter) {
+      gpu.power_w = count * gpu.per_count;
+    } else if (gpu.seen && readings[i].count > gpu.last) {
+      const double joules = (count - static_cast<double>(gpu.last)) * gpu.per_count;
+      gpu.power_w = joules / (time - gpu.since).seconds();
+      gpu.since = time;
+    } else if (!gpu.seen || readings[i].count < gpu.last) {
+      gpu.since = time;
+    } else if (time - gpu.since > kPowerIsOldAfter) {
+      gpu.power_w.reset();
+    }
+    gpu.last = readings[i].count;
+    gpu.seen = true;
+  }
+  if (!due || full_) return;
+  if (!sockets_.empty()) WriteRapl(time, readings);
+  if (has_gpu_) WriteNvml(time, readings);
+}
+
+void PublishedSpool::WriteRapl(Nanos time, std::span<const sources::MeterReading> readings) {
+  sample_.clear();
+  PutInteger(sample_, kTimestamp, Milliseconds(time));
+  bool any = false;
+  for (const uint32_t socket : sockets_) {
+    reading_.clear();
+    PutInteger(reading_, 1, socket);
+    bool told = false;
+    for (size_t i = 0; i < rapl_.size() && i < readings.size(); ++i) {
+      const RaplMeter& meter = rapl_[i];
+      if (meter.part == Part::kNone || meter.socket != socket) continue;
+      if (readings[i].state != sources::ReadState::kOk) continue;
+      const double counts =
+          static_cast<double>(meter.before_wraps) + static_cast<double>(meter.last);
+      PutInteger(reading_, static_cast<uint32_t>(meter.part),
+                 static_cast<uint64_t>(std::llround(counts * meter.uj_per_count)));
+      told = true;
+    }
+    if (!told) continue;
+    PutBytes(sample_, kReading, reading_);
+    any = true;
+  }
+  if (any) Append(kRapl, sample_);
+}
+
+void PublishedSpool::WriteNvml(Nanos time, std::span<const sources::MeterReading> readings) {
+  sample_.clear();
+  PutInteger(sample_, kTimestamp, Milliseconds(time));
+  bool any = false;
+  for (size_t i = 0; i < gpus_.size() && i < readings.size(); ++i) {
+    const GpuMeter& gpu = gpus_[i];
+    if (!gpu.used || readings[i].state != sources::ReadState::kOk || !gpu.power_w) continue;
+    reading_.clear();
+    PutBytes(reading_, 1, gpu.bus_id);
+    PutInteger(reading_, 2, static_cast<uint64_t>(std::llround(*gpu.power_w * 1000)));
+    PutInteger(reading_, 3, gpu.index);
+    PutBytes(sample_, kReading, reading_);
+    any = true;
+  }
+  if (any) Append(kNvml, sample_);
+}
+
+void PublishedSpool::OnTaskBirth(const sources::TaskBirth& birth) {
+  // The published monitor watches the threads of one process, not its children. A task without a
+  // thread id is the sampler's own sum of what it did not see.
+  if (birth.watch != options_.watch || birth.pid != options_.pid || birth.tid == 0) return;
+  threads_[birth.task] = birth.tid;
+}
+
+void PublishedSpool::OnActivity(Nanos time, std::span<const sources::CpuJiffies> cpus,
+                                std::span<const sources::TaskSample> tasks) {
+  if (!IsDue(time, next_activity_) || full_) return;
+  sample_.clear();
+  PutInteger(sample_, kTimestamp, Milliseconds(time));
+  for (const sources::CpuJiffies& cpu : cpus) {
+    reading_.clear();
+    PutInteger(reading_, 1, cpu.cpu);
+    for (uint32_t column = 0; column < 10; ++column) {
+      PutInteger(reading_, column + 2, static_cast<uint32_t>(cpu.columns[column]));
+    }
+    PutInteger(reading_, kCpuReadingSocket, cpu.package);
+    PutBytes(sample_, kReading, reading_);
+  }
+  if (!cpus.empty()) Append(kCpu, sample_);
+
+  sample_.clear();
+  PutInteger(sample_, kTimestamp, Milliseconds(time));
+  bool any = false;
+  for (const sources::TaskSample& task : tasks) {
+    const auto thread = threads_.find(task.task);
+    if (thread == threads_.end()) continue;
+    reading_.clear();
+    PutInteger(reading_, 1, static_cast<uint32_t>(thread->second));
+    PutInteger(reading_, 3, task.cpu);
+    PutInteger(reading_, 4, task.user_jiffies);
+    PutInteger(reading_, 5, task.system_jiffies);
+    PutBytes(sample_, kReading, reading_);
+    any = true;
+  }
+  if (any) Append(kProcess, sample_);
+}
+
+void PublishedSpool::Append(uint32_t field, const std::string& sample) {
+  if (bytes() + sample.size() + 16 > options_.most_bytes) {
+    full_ = true;
+    return;
+  }
+  PutBytes(pending_, field, sample);
+  if (pending_.size() < kFlushAt) return;
+  if (const auto written = Flush(); !written) full_ = true;
+}
+
+Result<bool> PublishedSpool::Flush() {
+  if (!problem_.empty()) return IoError(problem_);
+  if (pending_.empty()) return true;
+  const auto written = file_.file().Append(pending_);
+  pending_.clear();
+  if (!written) problem_ = written.error().message;
+  return written;
+}
+
+}  // namespace beryl::server

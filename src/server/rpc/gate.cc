@@ -1,0 +1,25 @@
+#include "server/rpc/gate.h"
+
+#include <string_view>
+#include <utility>
+
+namespace beryl::server {
+
+Gate::Gate(uint32_t uid, std::string token,
+           std::function<uint64_t(const std::string&)> connection_of)
+    : uid_(uid), token_(std::move(token)), connection_of_(std::move(connection_of)) {}
+
+Answer<Caller> Gate::Enter(const grpc::CallbackServerContext& context) const {
+  if (!token_.empty()) {
+    const auto& metadata = context.client_metadata();
+    const auto header = metadata.find("authorization");
+    if (header == metadata.end() ||
+        !CarriesToken(std::string_view(header->second.data(), header->second.size()), token_)) {
+      return Refused{Refusal::kForbidden,
+                     "the token is missing or wrong; send 'authorization: Bearer TOKEN'"};
+    }
+  }
+  return Caller{uid_, connection_of_ ? connection_of_(context.peer()) : 0};
+}
+
+}  // namespace beryl::server

@@ -1,0 +1,50 @@
+// LivePower: what the monitor knows just now, for those who come by and ask.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "types/power_trace.h"
+#include "types/recording.h"
+#include "types/unknown.h"
+
+namespace beryl {
+
+struct LiveChannel {
+  PowerChannel channel;        // without readings
+  double energy_j = kUnknown;  // since `start`; NaN: not known
+  double power_w = kUnknown;   // NaN: not known
+};
+
+// Energy of a device since a session started. Devices may be added up.
+struct LiveDevice {
+  std::string device;
+  Origin origin = Origin::kMeasured;
+  std::string source;
+  double energy_j = kUnknown;
+  double ours_j = kUnknown;
+};
+
+struct LiveSession {
+  uint64_t id = 0;
+  std::string name;
+  uint32_t uid = 0;
+  bool running = false;
+  std::vector<LiveDevice> devices;
+};
+
+struct LivePower {
+  std::string tool;     // "beryl 0.1.0"
+  std::string machine;  // its host name
+  Nanos start;          // since when energy is counted
+  Nanos time;
+  std::vector<LiveChannel> channels;
+  std::vector<LiveSession> sessions;  // those that run
+  uint64_t sessions_started = 0;      // ever
+  uint64_t sessions_refused = 0;      // ever
+  SamplerCost cost;
+};
+
+}  // namespace beryl

@@ -1,0 +1,201 @@
+// The power of a machine as monitoring systems want it: Prometheus' text and OTLP's JSON, with the
+// names of OpenTelemetry's semantic conventions for hardware. What is not known is left out.
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/json_writer.h"
+#include "views/views.h"
+
+namespace beryl::views {
+namespace {
+
+std::string_view HardwareType(const PowerChannel& channel) {
+  switch (channel.scope) {
+    case ChannelScope::kPackage:
+    case ChannelScope::kCore:
+      return "cpu";
+    case ChannelScope::kDram:
+      return "memory";
+    case ChannelScope::kGpu:
+      return "gpu";
+    case ChannelScope::kBoard:
+    case ChannelScope::kWall:
+    case ChannelScope::kOther:
+      break;
+  }
+  return channel.name.find("battery") != std::string::npos ? "battery" : "enclosure";
+}
+
+using Labels = std::vector<std::pair<std::string_view, std::string>>;
+
+// In OpenTelemetry's spelling.
+Labels LabelsOf(const PowerChannel& channel) {
+  Labels labels = {{"hw.id", channel.name},
+                   {"hw.type", std::string(HardwareType(channel))},
+                   {"beryl.origin", std::string(OriginName(channel.meter.origin))}};
+  if (!channel.meter.source.empty()) labels.emplace_back("beryl.source", channel.meter.source);
+  // What contains it: who adds up takes only those without.
+  if (!channel.meter.within.empty()) labels.emplace_back("hw.parent", channel.meter.within);
+  return labels;
+}
+
+Labels LabelsOf(const LiveSession& session, const LiveDevice& device) {
+  return {{"session", std::to_string(session.id)},
+          {"name", session.name},
+          {"uid", std::to_string(session.uid)},
+          {"hw.id", device.device},
+          {"beryl.origin", std::string(OriginName(device.origin))}};
+}
+
+void AppendEscaped(std::string& text, std::string_view value) {
+  for (const char letter : value) {
+    if (letter == '\n') {
+      text += "\\n";
+      continue;
+    }
+    if (letter == '\\' || letter == '"') text += '\\';
+    text += letter;
+  }
+}
+
+class PrometheusPage {
+ public:
+  void Family(std::string_view name, std::string_view type, std::string_view unit,
+              std::string_view help) {
+    text_ += fmt::format("# HELP {0} {2}\n# TYPE {0} {1}\n", name, type, help);
+    // Of the OpenMetrics format; elsewhere a comment.
+    if (!unit.empty()) text_ += fmt::format("# UNIT {} {}\n", name, unit);
+  }
+  void Sample(std::string_view name, const Labels& labels, double value) {
+    if (!std::isfinite(value)) return;
+    text_ += name;
+    char separator = '{';
+    for (const auto& [key, label] : labels) {
+      text_ += separator;
+      for (const char letter : key) text_ += letter == '.' ? '_' : letter;
+      text_ += "=\"";
+      AppendEscaped(text_, label);
+      text_ += '"';
+      separator = ',';
+    }
+    if (!labels.empty()) text_ += '}';
+    text_ += fmt::format(" {}\n", value);
+  }
+  std::string Take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+void WriteCost(const LivePower& power, PrometheusPage& page) {
+  const auto one = [&](std::string_view name, std::string_view type, std::string_view unit,
+                       std::string_view help, double value) {
+    page.Family(name, type, unit, help);
+    page.Sample(name, {}, value);
+  };
+  const SamplerCost& cost = power.cost;
+  one("beryl_sampler_cpu_seconds_total", "counter", "seconds", "CPU time of the monitor.",
+      cost.cpu_s);
+  one("beryl_sampler_ticks_total", "counter", "", "Readings that were taken.",
+      static_cast<double>(cost.ticks));
+  one("beryl_sampler_late_ticks_total", "counter", "",
+      "Readings that came more than half a period late.", static_cast<double>(cost.late));
+  one("beryl_sampler_missed_ticks_total", "counter", "", "Readings that were not taken at all.",
+      static_cast<double>(cost.missed));
+  one("beryl_sampler_lost_samples_total", "counter", "",
+      "Readings that were taken and could not be kept.", static_cast<double>(cost.lost));
+  one("beryl_sessions", "gauge", "", "Sessions that run.",
+      static_cast<double>(power.sessions.size()));
+  one("beryl_sessions_started_total", "counter", "", "Sessions that were started.",
+      static_cast<double>(power.sessions_started));
+  one("beryl_sessions_refused_total", "counter", "", "Sessions that were refused.",
+      static_cast<double>(power.sessions_refused));
+}
+
+void WriteLabels(const Labels& labels, JsonWriter& json) {
+  json.Key("attributes").BeginArray();
+  for (const auto& [key, value] : labels) {
+    json.BeginObject().Member("key", key).Key("value").BeginObject();
+    json.Member("stringValue", value).End().End();
+  }
+  json.End();
+}
+
+// 64-bit numbers are text in OTLP's JSON.
+void WritePoint(const LivePower& power, const LiveChannel& live, double value, bool sum,
+                JsonWriter& json) {
+  if (!std::isfinite(value)) return;
+  json.BeginObject();
+  WriteLabels(LabelsOf(live.channel), json);
+  if (sum) json.Member("startTimeUnixNano", std::to_string(power.start.value));
+  json.Member("timeUnixNano", std::to_string(power.time.value)).Member("asDouble", value).End();
+}
+
+}  // namespace
+
+std::string WritePrometheus(const LivePower& power) {
+  PrometheusPage page;
+  page.Family("hw_energy_joules_total", "counter", "joules",
+              "Energy since the monitor started. Add up only those without hw_parent.");
+  for (const LiveChannel& live : power.channels) {
+    page.Sample("hw_energy_joules_total", LabelsOf(live.channel), live.energy_j);
+  }
+  page.Family("hw_power_watts", "gauge", "watts", "Power just now.");
+  for (const LiveChannel& live : power.channels) {
+    page.Sample("hw_power_watts", LabelsOf(live.channel), live.power_w);
+  }
+  page.Family("beryl_session_energy_joules_total", "counter", "joules",
+              "Energy of a device since the session started.");
+  for (const LiveSession& session : power.sessions) {
+    for (const LiveDevice& device : session.devices) {
+      page.Sample("beryl_session_energy_joules_total", LabelsOf(session, device), device.energy_j);
+    }
+  }
+  page.Family("beryl_session_ours_joules_total", "counter", "joules",
+              "The part of it that the session's processes used.");
+  for (const LiveSession& session : power.sessions) {
+    for (const LiveDevice& device : session.devices) {
+      page.Sample("beryl_session_ours_joules_total", LabelsOf(session, device), device.ours_j);
+    }
+  }
+  WriteCost(power, page);
+  return page.Take();
+}
+
+std::string WriteOtlp(const LivePower& power) {
+  JsonWriter json;
+  json.BeginObject().Key("resourceMetrics").BeginArray().BeginObject();
+  json.Key("resource").BeginObject();
+  WriteLabels({{"service.name", "beryl"}, {"host.name", power.machine}}, json);
+  json.End().Key("scopeMetrics").BeginArray().BeginObject();
+  json.Key("scope").BeginObject().Member("name", "beryl").Member("version", power.tool).End();
+  json.Key("metrics").BeginArray();
+
+  json.BeginObject().Member("name", "hw.energy").Member("unit", "J");
+  json.Member("description", "Energy since the monitor started");
+  // 2 is cumulative.
+  json.Key("sum").BeginObject().Member("aggregationTemporality", 2).Member("isMonotonic", true);
+  json.Key("dataPoints").BeginArray();
+  for (const LiveChannel& live : power.channels) {
+    WritePoint(power, live, live.energy_j, true, json);
+  }
+  json.End().End().End();
+
+  json.BeginObject().Member("name", "hw.power").Member("unit", "W");
+  json.Member("description", "Power just now");
+  json.Key("gauge").BeginObject().Key("dataPoints").BeginArray();
+  for (const LiveChannel& live : power.channels) {
+    WritePoint(power, live, live.power_w, false, json);
+  }
+  json.End().End().End();
+
+  json.End().End().End().End().End().End();
+  return json.Take();
+}
+
+}  // namespace beryl::views
