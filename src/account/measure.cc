@@ -115,8 +115,16 @@ class Measurer {
     energy.slices_w = Slices(known.curve);
     NoteGaps(energy);
     if (device.shares && !std::isnan(energy.energy_j)) SplitDevice(device, energy);
+    // Of a whole machine, or of a process that could not be watched, nothing is known to be ours.
+    if (!IsAnythingWatched()) energy.split.ours_j = kUnknown;
     devices_.push_back(std::move(device));
     result_.devices.push_back(std::move(energy));
+  }
+
+  bool IsAnythingWatched() const {
+    const std::vector<Task>& tasks = recording_.activity.tasks;
+    return std::any_of(tasks.begin(), tasks.end(),
+                       [](const Task& task) { return task.owner == TaskOwner::kWatched; });
   }
 
   std::vector<double> Slices(const PowerCurve& curve) const {

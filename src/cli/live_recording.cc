@@ -57,6 +57,7 @@ std::vector<std::string> SourceNotes(const SourceReport& report) {
 
 Result<LiveRecording> LiveRecording::Start(const Options& options, GrowingFile& file) {
   LiveRecording live;
+  live.machine_ = options.machine;
   auto found = sources::Discover(options.machine, options.discover);
   if (!found) return found.error();
   live.discovery_ = std::make_unique<sources::Discovery>(std::move(*found));
@@ -98,12 +99,15 @@ Result<LiveRecording> LiveRecording::Start(const Options& options, GrowingFile& 
   return live;
 }
 
-Result<bool> LiveRecording::Watch(int32_t pid) {
-  auto watch = sampler_->Watch(pid);
-  if (!watch) return watch.error();
-  recorder_->AddWatch(*watch);
+void LiveRecording::Watch(int32_t pid) {
   recording_.pids.push_back(pid);
-  return true;
+  const auto watch = sampler_->Watch(pid);
+  if (watch) {
+    recorder_->AddWatch(*watch);
+  } else {
+    AddNote(
+        fmt::format("{}: which part of the energy is its own is not known", watch.error().message));
+  }
 }
 
 Result<bool> LiveRecording::AppendPiece(const sources::Recorder::Piece& piece) {

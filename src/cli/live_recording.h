@@ -27,8 +27,11 @@ class LiveRecording {
   static Result<LiveRecording> Start(const Options& options, GrowingFile& file);
 
   Nanos Now() const { return sampler_->Now(); }
-  // A process that is about to start: all it does is ours.
-  Result<bool> Watch(int32_t pid);
+  // A process that is about to start: all it does is ours. Where it cannot be watched, a note says
+  // so.
+  void Watch(int32_t pid);
+  // Whether a process that is watched is still there.
+  bool IsRunning(int32_t pid) const { return sources::IsRunning(machine_, pid); }
   // Writes down what was read since. To be called several times a second.
   Result<bool> Pump();
   Result<bool> AddWindow(const RunWindow& window);
@@ -45,6 +48,7 @@ class LiveRecording {
   LiveRecording() = default;
   Result<bool> AppendPiece(const sources::Recorder::Piece& piece);
 
+  sources::Machine machine_;
   // Sources are used by the sampler, which is used by the recorder: they go in reverse order.
   std::unique_ptr<sources::Discovery> discovery_;
   std::unique_ptr<sources::Sampler> sampler_;

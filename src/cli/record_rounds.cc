@@ -1,5 +1,6 @@
 #include "cli/record_rounds.h"
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <list>
@@ -16,8 +17,6 @@ constexpr Nanos kPumpEvery{200'000'000};
 // How long a command that has ended is kept, so that its last times are read.
 constexpr int64_t kKeptNs = 100'000'000;
 constexpr Nanos kLongestStandby{10'000'000'000};
-
-bool IsAlive(int32_t pid) { return kill(pid, 0) == 0 || errno == EPERM; }
 
 class Rounds {
  public:
@@ -73,7 +72,8 @@ class Rounds {
           if (stopped_) return true;
           if (plan_.length && recording_.Now() - start >= *plan_.length) return true;
           if (plan_.pids.empty()) return false;
-          return std::none_of(plan_.pids.begin(), plan_.pids.end(), IsAlive);
+          return std::none_of(plan_.pids.begin(), plan_.pids.end(),
+                              [&](int32_t pid) { return recording_.IsRunning(pid); });
         },
         nullptr);
     if (!ok) return ok.error();
@@ -83,7 +83,7 @@ class Rounds {
   Result<int> RunOnce() {
     auto child = ChildProcess::Prepare(plan_.command);
     if (!child) return child.error();
-    if (auto ok = recording_.Watch(child->pid()); !ok) return ok.error();
+    recording_.Watch(child->pid());
     if (auto ok = child->Release(); !ok) return ok.error();
     auto ok = Until([&] { return child->Ended().has_value(); }, &*child);
     const int code = child->Ended().value_or(-1);

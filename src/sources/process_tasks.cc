@@ -46,6 +46,13 @@ uint64_t ToNanos(uint64_t jiffies) {
 
 }  // namespace
 
+bool IsRunning(const Machine& machine, int32_t pid) {
+  char buffer[kTextBytes];
+  const ProcFile file(MakePath("{}/{}/stat", machine.procfs, pid));
+  const StatLine line = ParseStatLine(file.Read(buffer));
+  return line.ok && line.state != 'Z' && line.state != 'X';
+}
+
 ProcessTasks::ProcessTasks(const Machine& machine)
     : procfs_(machine.procfs), buffer_(kTextBytes), entries_(kEntryBytes) {
   processes_.reserve(kUsualTasks);

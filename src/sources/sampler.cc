@@ -1,5 +1,4 @@
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -91,13 +90,13 @@ struct Sampler::State {
     int32_t pid;  // 0: watch it no more
   };
 
-  State(const Machine& machine, Discovery& found, const SamplerOptions& asked)
-      : procfs(machine.procfs),
+  State(const Machine& given, Discovery& found, const SamplerOptions& asked)
+      : machine(given),
         discovery(found),
         options(asked),
         period_ns(std::max(kShortestPeriodNs, asked.period.value)),
-        cpu_times(machine),
-        tasks(machine),
+        cpu_times(given),
+        tasks(given),
         readings(found.channels.size()),
         epoch_ns(ClockNs(CLOCK_REALTIME) - ClockNs(CLOCK_MONOTONIC)) {
     size_t first = 0;
@@ -125,7 +124,7 @@ struct Sampler::State {
            std::span<const std::byte> b = {});
   Nanos Now() const { return Nanos{ClockNs(CLOCK_MONOTONIC) + epoch_ns}; }
 
-  std::string procfs;
+  Machine machine;
   Discovery& discovery;
   SamplerOptions options;
   std::atomic<int64_t> period_ns;
@@ -367,8 +366,7 @@ void Sampler::Stop() {
 }
 
 Result<WatchId> Sampler::Watch(int32_t pid) {
-  struct stat found {};
-  if (stat(fmt::format("{}/{}/stat", state_->procfs, pid).c_str(), &found) != 0) {
+  if (!IsRunning(state_->machine, pid)) {
     return InvalidError(fmt::format("process {}: there is no such process", pid));
   }
   const WatchId watch = state_->next_watch.fetch_add(1);

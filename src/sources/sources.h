@@ -141,6 +141,9 @@ struct TaskSample {
   uint32_t system_jiffies = 0;
 };
 
+// Whether a process is there and has not ended.
+bool IsRunning(const Machine& machine, int32_t pid);
+
 // Names a watched process tree.
 using WatchId = uint32_t;
 
