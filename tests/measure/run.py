@@ -240,6 +240,42 @@ def a_counter_that_never_moves_is_not_believed(bench):
     assert all(one["energy_j"] is None or one["energy_j"] > 0 for one in shown["devices"])
 
 
+# Writes its own meter: 100 J in two seconds, in steps of 50 ms.
+DRIVER = """
+import sys, time
+for step in range(1, 41):
+    time.sleep(0.05)
+    open(sys.argv[1], "r+").write(f"{step * 2_500_000:<20}")
+"""
+
+
+@case
+def a_counter_that_moves_only_while_the_command_runs(bench):
+    counter = Counter("intel-rapl:0", "package-0", 0.0)
+    counter.make(bench.sysfs)
+    code, _, err = bench.record("--", sys.executable, "-c", DRIVER, counter.file)
+    assert code == 0, err
+    one = device(bench.show(), "CPU:0")
+    assert one["origin"] == "measured" and one["source"] == "rapl-powercap", one
+    near(one["energy_j"], 100.0, 1e-6)
+
+
+@case
+def a_machine_whose_proc_has_not_the_command(bench):
+    proc = bench.folder / "proc"
+    proc.mkdir()
+    (proc / "stat").write_text("cpu  1 0 0 9 0 0 0 0 0 0\ncpu0 1 0 0 9 0 0 0 0 0 0\nprocesses 5\n")
+    (proc / "meminfo").write_text("MemTotal: 1000 kB\nMemAvailable: 250 kB\n")
+    bench.env["BERYL_PROCFS"] = str(proc)
+    with Machine(bench.sysfs, [Counter("intel-rapl:0", "package-0", 50.0)], cpus=1, sockets=1):
+        code, _, err = bench.record("--", "sleep", "1")
+    assert code == 0, err
+    shown = bench.show()
+    one = device(shown, "CPU:0")
+    assert one["energy_j"] > 40 and one["ours_j"] is None, one
+    near(shown["features"]["mem_usg"], 75, 1e-9)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--beryl", required=True, type=pathlib.Path)
