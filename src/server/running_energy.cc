@@ -177,7 +177,9 @@ void RunningEnergy::Settle() {
   const Nanos until = looks.back();
   account::MeasureOptions options;
   options.slices = 0;
-  const Measurement measured = account::Measure(TakePower(until), recording_, options);
+  PowerTrace stretch = TakePower(until);
+  SettleEstimates(stretch);
+  const Measurement measured = account::Measure(stretch, recording_, options);
   for (const DeviceEnergy& part : measured.devices) {
     if (std::isnan(part.energy_j)) continue;
     LiveDevice& device = DeviceNamed(part.device);
