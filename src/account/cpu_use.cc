@@ -79,7 +79,8 @@ class UseCounter {
       if (is_new) use_.processes.push_back({task.pid, task.name, task.owner, 0, 0});
       CpuUse::Process& process = use_.processes[number->second];
       if (task.tid == task.pid) process.name = task.name;
-      ++process.threads;
+      // What came and went unseen is booked as a thread without a number.
+      if (task.tid != 0) ++process.threads;
       known_[i].process = number->second;
     }
     run_ns_.resize(use_.processes.size());

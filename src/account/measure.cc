@@ -116,7 +116,9 @@ class Measurer {
     NoteGaps(energy);
     if (device.shares && !std::isnan(energy.energy_j)) SplitDevice(device, energy);
     // Of a whole machine, or of a process that could not be watched, nothing is known to be ours.
-    if (!IsAnythingWatched()) energy.split.ours_j = kUnknown;
+    if (device.shares && device.shares->column && !IsAnythingWatched()) {
+      energy.split.ours_j = kUnknown;
+    }
     devices_.push_back(std::move(device));
     result_.devices.push_back(std::move(energy));
   }

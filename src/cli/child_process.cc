@@ -1,6 +1,7 @@
 #include "cli/child_process.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +21,9 @@ bool limit_raised = false;
 
 // The child's side. Only what may be called between fork and exec of a program with threads.
 [[noreturn]] void RunChild(int go, int failed, char* const* arguments) {
+  // Who looks before it is let go sees what it will be, not us.
+  const char* slash = std::strrchr(arguments[0], '/');
+  prctl(PR_SET_NAME, slash != nullptr ? slash + 1 : arguments[0]);
   char byte = 0;
   if (read(go, &byte, 1) != 1) _exit(0);
   std::signal(SIGPIPE, SIG_DFL);

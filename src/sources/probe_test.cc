@@ -95,8 +95,16 @@ TEST_F(Probed, ACounterThatStandsStillIsListedAndTheEstimateIsUsed) {
   EXPECT_TRUE(Find(report.found, "CPU:0", "estimate"));
   EXPECT_EQ(report.found.size(), 3U);
   EXPECT_EQ(report.duplicates.size(), 1U);
-  EXPECT_THAT(NamesOf(discovery_.channels), ElementsAre("CORE:0", "CPU:0"));
+  // The counter is read on: it may move yet.
+  EXPECT_THAT(NamesOf(discovery_.channels), ElementsAre("CORE:0", "CPU:0:estimate", "CPU:0"));
   EXPECT_EQ(discovery_.channels[1].meter.source, "estimate");
+  EXPECT_EQ(discovery_.channels[1].meter.within, "CPU:0");
+  EXPECT_EQ(discovery_.channels[2].meter.moves, false);
+  std::vector<MeterReading> readings(1);
+  SetEnergy("intel-rapl:0", 4711);
+  discovery_.power.back()->Read(readings);
+  EXPECT_EQ(readings[0].state, ReadState::kOk);
+  EXPECT_EQ(readings[0].count, 4711U);
   EXPECT_EQ(CheckOf(report, "CPU:0 moves")->verdict, SourceCheck::Verdict::kBad);
   EXPECT_THAT(CheckOf(report, "CPU:0 moves")->detail, HasSubstr("estimate stands in"));
   EXPECT_EQ(CheckOf(report, "CORE:0 moves")->verdict, SourceCheck::Verdict::kUntold);
@@ -121,7 +129,7 @@ TEST_F(Probed, ABoardThatStandsStillContainsNothing) {
   machine_.AddZone("intel-rapl:1", "psys", 0);
   const SourceReport report = Probe(
       [&](int64_t ms) { SetEnergy("intel-rapl:0", 100 + static_cast<uint64_t>(ms) * 20000); });
-  EXPECT_THAT(NamesOf(discovery_.channels), ElementsAre("CPU:0"));
+  EXPECT_THAT(NamesOf(discovery_.channels), ElementsAre("CPU:0", "psys"));
   EXPECT_EQ(discovery_.channels[0].meter.within, "");
   EXPECT_EQ(discovery_.channels[0].meter.moves, true);
   EXPECT_EQ(report.found.size(), 2U);

@@ -106,7 +106,7 @@ void ProcessTasks::Tell(uint32_t task, const Process& process, int32_t tid, std:
   birth.pid = process.pid;
   birth.tid = tid;
   const size_t length = std::min(name.size(), sizeof(birth.name) - 1);
-  std::memcpy(birth.name, name.data(), length);
+  if (length > 0) std::memcpy(birth.name, name.data(), length);
   birth.name[length] = '\0';
 }
 
@@ -282,8 +282,10 @@ bool ProcessTasks::ReadThread(Thread& thread, bool all, bool with_jiffies) {
 void ProcessTasks::ReadRest(Process& process, bool all) {
   if (process.rest_is_new) return;  // not told yet
   const double slack = process.attached ? kJiffiesOfSlack * NanosPerJiffy() : 0;
-  const double used = static_cast<double>(process.own_ns - process.own_base_ns) +
-                      static_cast<double>(process.reaped_ns - process.reaped_base_ns);
+  double used = static_cast<double>(process.own_ns - process.own_base_ns);
+  if (process.with_children) {
+    used += static_cast<double>(process.reaped_ns - process.reaped_base_ns);
+  }
   const double known = static_cast<double>(process.seen_ns + process.known_reaped_ns) + slack;
   const uint64_t before = process.rest_ns;
   if (used > known) process.rest_ns = std::max(before, static_cast<uint64_t>(used - known));
