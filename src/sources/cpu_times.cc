@@ -27,6 +27,18 @@ std::optional<size_t> CpuNumber(std::string_view word) {
   return number;
 }
 
+// The times of a CPU; false: too few.
+bool TakeColumns(Words& words, CpuJiffies& cpu) {
+  size_t told = 0;
+  for (uint64_t& column : cpu.columns) {
+    const std::string_view word = words.Next();
+    const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), column);
+    if (error != std::errc() || stop != word.data() + word.size()) break;
+    ++told;
+  }
+  return told >= kFewestColumns;
+}
+
 size_t CountCpus(const std::string& folder) {
   size_t count = 0;
   DIR* entries = opendir(folder.c_str());
@@ -72,17 +84,22 @@ bool CpuTimes::Read() {
   std::string_view text = file_.Read(buffer_);
   if (text.empty()) return false;
   cpus_.clear();
+  std::optional<CpuJiffies> all;
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     Words words(line);
-    if (words.Next() == "processes") forks_ = words.Number();
+    const std::string_view word = words.Next();
+    if (word == "processes") forks_ = words.Number();
     CpuJiffies cpu;
+    if (word == "cpu" && TakeColumns(words, cpu)) all = cpu;
     // More than at the start: a CPU was plugged in; there is no room kept for it.
     if (!ParseCpuLine(line, cpu) || cpus_.size() == cpus_.capacity()) continue;
     cpu.package = cpu.cpu < packages_.size() ? packages_[cpu.cpu] : uint16_t{0};
     cpus_.push_back(cpu);
   }
+  // Some containers tell only what all CPUs did together.
+  if (cpus_.empty() && all && cpus_.capacity() > 0) cpus_.push_back(*all);
   return !cpus_.empty();
 }
 
@@ -91,14 +108,7 @@ bool ParseCpuLine(std::string_view line, CpuJiffies& cpu) {
   const auto number = CpuNumber(words.Next());
   if (!number) return false;
   cpu.cpu = static_cast<uint16_t>(*number);
-  size_t told = 0;
-  for (uint64_t& column : cpu.columns) {
-    const std::string_view word = words.Next();
-    const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), column);
-    if (error != std::errc() || stop != word.data() + word.size()) break;
-    ++told;
-  }
-  return told >= kFewestColumns;
+  return TakeColumns(words, cpu);
 }
 
 uint64_t BusyJiffies(const CpuJiffies& cpu) {
