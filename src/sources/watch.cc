@@ -89,9 +89,9 @@ class Follower {
 
 WatchClock WatchClock::Steady() {
   return {[] {
-            timespec now{};
-            ::clock_gettime(CLOCK_MONOTONIC, &now);
-            return Nanos{int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec};
+            timespec time{};
+            ::clock_gettime(CLOCK_MONOTONIC, &time);
+            return Nanos{int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec};
           },
           [](Nanos time) {
             const timespec span{time.value / 1'000'000'000, time.value % 1'000'000'000};
