@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "types/unknown.h"
 
 namespace beryl::cli {
 namespace {
@@ -33,11 +34,12 @@ Result<sources::PowerGuess> GuessOf(const std::string& text) {
   for (const std::string_view part : Split(text, ',')) {
     const size_t at = part.find('=');
     const std::string_view key = Trim(part.substr(0, at));
-    const auto watts =
-        at == std::string_view::npos ? std::nullopt : ParseNumber(part.substr(at + 1));
+    const double watts = at == std::string_view::npos
+                             ? kUnknown
+                             : ParseNumber(part.substr(at + 1)).value_or(kUnknown);
     if (key != "idle" && key != "full") return wrong("neither idle= nor full=");
-    if (!watts || *watts < 0 || *watts > 1e6) return wrong("not a number of watts");
-    (key == "idle" ? guess.idle_w : guess.full_w) = *watts;
+    if (!(watts >= 0 && watts <= 1e6)) return wrong("not a number of watts");
+    (key == "idle" ? guess.idle_w : guess.full_w) = watts;
   }
   if (guess.idle_w && guess.full_w && *guess.idle_w > *guess.full_w) {
     return wrong("an idle machine takes no more than a busy one");
