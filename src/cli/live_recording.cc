@@ -15,6 +15,7 @@ namespace beryl::cli {
 namespace {
 
 constexpr Nanos kPatience{300'000'000};
+constexpr Nanos kActivityPeriod{100'000'000};  // shares are taken over as much anyway
 // What a killed recorder loses at most.
 constexpr int64_t kAppendEveryNs = 1'000'000'000;
 // From here on a clock that was set makes operations and power disagree.
@@ -65,6 +66,7 @@ Result<LiveRecording> LiveRecording::Start(const Options& options, GrowingFile& 
       sources::Probe(options.machine, options.discover, *live.discovery_, kPatience);
   sources::SamplerOptions sampling;
   sampling.period = options.period;
+  sampling.activity_period = kActivityPeriod;
   live.sampler_ = std::make_unique<sources::Sampler>(options.machine, *live.discovery_, sampling);
   sources::Recorder::Options recording;
   for (const int32_t pid : options.pids) {

@@ -14,6 +14,9 @@
 namespace beryl::server {
 namespace {
 
+// Published clients look at stretches of 100 ms.
+constexpr Nanos kActivityPeriod{100'000'000};
+
 constexpr Nanos kPatience{300'000'000};
 
 std::string HostName() {
@@ -49,6 +52,7 @@ Result<bool> MachineMeters::Start(Nanos period) {
   sources::SamplerOptions sampling;
   sampling.period = period;
   sampling.jiffies_of_all_tasks = true;
+  sampling.activity_period = kActivityPeriod;
   sampler_ = std::make_unique<sources::Sampler>(options_.machine, discovery_, sampling);
   return sampler_->Start();
 }

@@ -25,7 +25,8 @@ constexpr size_t kRingBytes = size_t{1} << 20;
 constexpr int64_t kShortestPeriodNs = 200'000;
 // How often children are looked for; threads are at every sample of the activity.
 constexpr int64_t kChildrenPeriodNs = 100'000'000;
-// What reading one source may take of a core; a slower one is read at fewer ticks.
+constexpr int64_t kLongestActivityNs = 500'000'000;
+// What reading one source, or all tasks, may take of a core; what is slower is read less often.
 constexpr double kCoreShareOfSource = 0.005;
 constexpr uint32_t kReadsToJudge = 16;
 constexpr uint32_t kSparsestReading = 256;
@@ -299,9 +300,14 @@ int64_t Sampler::State::Tick(int64_t deadline) {
   ReadPower(false);
   ObeyCommands();
   if (now >= next_activity) {
+    const int64_t before = ClockNs(CLOCK_THREAD_CPUTIME_ID);
     ReadActivity(now);
+    const int64_t cost = ClockNs(CLOCK_THREAD_CPUTIME_ID) - before;
     // A little early, so that a period that is a multiple of the tick stays one.
-    next_activity = now + options.activity_period.value - period / 2;
+    next_activity = now - period / 2 +
+                    std::clamp(static_cast<int64_t>(static_cast<double>(cost) / kCoreShareOfSource),
+                               options.activity_period.value,
+                               std::max(options.activity_period.value, kLongestActivityNs));
   }
   if (now >= next_features && !features.empty()) {
     ReadFeatures();
