@@ -36,7 +36,8 @@ SourceReport SomeMeters() {
   report.smallest_j = {0.02, std::nan("")};
   report.duplicates = {{"rapl-powercap", "intel-rapl-mmio:0/energy_uj", "CPU:0", "intel-rapl:0"}};
   report.refused = {{"nvml", "no library", "install the driver"}};
-  report.checks = {{"the counter of CPU:0 moves", SourceCheck::Verdict::kGood, "every 1 ms"}};
+  report.checks = {{SourceCheck::About::kMoving, "the counter of CPU:0 moves",
+                    SourceCheck::Verdict::kGood, "every 1 ms"}};
   report.cpu_time = "schedstat";
   report.features = {"cpu_util"};
   report.machine = "a machine";
