@@ -157,7 +157,7 @@ class UseCounter {
   // What does not fit on one CPU of a task that moved was on the other.
   void MoveOverflow(double wall) {
     for (Move& move : moves_) {
-      for (const size_t full : {0, 1}) {
+      for (const size_t full : {size_t{0}, size_t{1}}) {
         const uint16_t from = move.cpus[full];
         const uint16_t to = move.cpus[1 - full];
         const double excess = std::min(load_[from] - wall, wall - load_[to]);

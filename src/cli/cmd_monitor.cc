@@ -53,7 +53,7 @@ void AddMonitorCommand(CLI::App& app, int& exit_code) {
       // Each value with its name; a flag-like option may have none.
       const std::string name = "--" + option->get_lnames().front();
       const std::vector<std::string>& values = option->results();
-      for (const std::string& value : values) words.push_back(name + "=" + value);
+      for (const std::string& value : values) words.push_back(fmt::format("{}={}", name, value));
       if (values.empty()) words.push_back(name);
     }
     exit_code = BecomeMonitor(words);

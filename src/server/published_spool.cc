@@ -235,7 +235,7 @@ void PublishedSpool::Append(uint32_t field, const std::string& sample) {
 Result<bool> PublishedSpool::Flush() {
   if (!problem_.empty()) return IoError(problem_);
   if (pending_.empty()) return true;
-  const auto written = file_.file().Append(pending_);
+  auto written = file_.file().Append(pending_);
   pending_.clear();
   if (!written) problem_ = written.error().message;
   return written;

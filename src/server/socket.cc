@@ -97,7 +97,7 @@ Result<int> Listen(Address& address) {
   return fd.release();
 }
 
-bool WaitFor(int fd, short events, Nanos patience) {
+bool WaitFor(int fd, int16_t events, Nanos patience) {
   pollfd wanted{fd, events, 0};
   int ready = 0;
   do {

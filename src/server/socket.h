@@ -1,6 +1,7 @@
 // Sockets, as much of them as listening and sending takes.
 #pragma once
 
+#include <cstdint>
 #include <utility>
 
 #include "base/result.h"
@@ -31,6 +32,6 @@ class OwnedFd {
 };
 
 // Waits until it can be read from, or written to. False: it took longer than `patience`.
-bool WaitFor(int fd, short events, Nanos patience);
+bool WaitFor(int fd, int16_t events, Nanos patience);
 
 }  // namespace beryl::server

@@ -63,7 +63,7 @@ Result<FoundSource> FindBattery(const Search& search) {
   auto source = std::make_unique<Batteries>();
   std::vector<std::string> used;
   for (const std::string& name : NamesIn(supplies)) {
-    const std::string folder = supplies + "/" + name;
+    const std::string folder = fmt::format("{}/{}", supplies, name);
     if (ReadLine(folder + "/type").value_or("") != "Battery") continue;
     // Of a mouse or a keyboard.
     if (ReadLine(folder + "/scope").value_or("") == "Device") continue;

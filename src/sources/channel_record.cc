@@ -14,8 +14,8 @@ namespace {
 
 // A counter that did not step for so many of its update periods stands still.
 constexpr double kStepsMissed = 20;
-constexpr double kShortestStall_s = 0.25;
-constexpr double kStallOfUnknown_s = 1;
+constexpr double kShortestStallS = 0.25;
+constexpr double kStallOfUnknownS = 1;
 // After a stall, this share of the usual power says that the counter had gone on counting.
 constexpr double kWentOnCounting = 0.5;
 // How many times the usual power a step across a wrap may be, before it is taken for a reset.
@@ -23,13 +23,13 @@ constexpr double kSuddenlyMore = 1000;
 // Beyond this share of its range, a counter may have wrapped more than once.
 constexpr double kSureOfWraps = 0.75;
 // Power is known well enough to judge by after this long.
-constexpr double kUsual_s = 0.05;
+constexpr double kUsualS = 0.05;
 constexpr int64_t kHeartbeatNs = 1'000'000'000;
 
 double StallSeconds(const PowerChannel& channel, Nanos period) {
   const double update_s = channel.meter.update_period_us * 1e-6;
-  if (std::isnan(update_s)) return std::max(kStallOfUnknown_s, kStepsMissed * period.seconds());
-  return std::max({kShortestStall_s, kStepsMissed * update_s, kStepsMissed * period.seconds()});
+  if (std::isnan(update_s)) return std::max(kStallOfUnknownS, kStepsMissed * period.seconds());
+  return std::max({kShortestStallS, kStepsMissed * update_s, kStepsMissed * period.seconds()});
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ void ChannelRecord::Add(Nanos time, const MeterReading& reading) {
 }
 
 double ChannelRecord::UsualWatts() const {
-  return known_s_ < kUsual_s ? 0 : known_counts_ * channel_.meter.per_count / known_s_;
+  return known_s_ < kUsualS ? 0 : known_counts_ * channel_.meter.per_count / known_s_;
 }
 
 bool ChannelRecord::StoodStill(Nanos time) const {

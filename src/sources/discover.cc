@@ -36,6 +36,7 @@ Result<bool> CheckOnly(const std::vector<std::string>& only) {
                                    [&](const SourceEntry& entry) { return entry.name == name; });
     if (known) continue;
     std::vector<std::string_view> names;
+    names.reserve(kSources.size());
     for (const SourceEntry& entry : kSources) names.emplace_back(entry.name);
     return MisuseError(fmt::format("there is no source '{}'; the sources are: {}", Printable(name),
                                    fmt::join(names, ", ")));

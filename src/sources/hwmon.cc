@@ -39,8 +39,9 @@ std::vector<Sensor> SensorsOf(const std::string& folder, const std::string& chip
       const bool is_power = file.starts_with("power");
       if (!is_energy && !is_power) continue;
       const std::string stem = file.substr(0, file.find('_'));
-      sensors.push_back(
-          {folder, chip, file, ReadLine(folder + "/" + stem + "_label").value_or(""), is_energy});
+      sensors.push_back({folder, chip, file,
+                         ReadLine(fmt::format("{}/{}_label", folder, stem)).value_or(""),
+                         is_energy});
     }
   }
   std::stable_sort(sensors.begin(), sensors.end(), [](const Sensor& a, const Sensor& b) {
@@ -140,7 +141,7 @@ Result<FoundSource> FindHwmon(const Search& search) {
   std::string first_unreadable;
   int error = 0;
   for (const std::string& entry : NamesIn(chips)) {
-    const std::string folder = chips + "/" + entry;
+    const std::string folder = fmt::format("{}/{}", chips, entry);
     const std::string chip = ReadLine(folder + "/name").value_or("");
     // A battery is a source of its own.
     if (chip.empty() || IsFolder(search.machine.sysfs + "/class/power_supply/" + chip)) continue;

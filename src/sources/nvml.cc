@@ -62,7 +62,7 @@ int ReadAs(const nvml::Library& library, nvml::Device device, Reading reading, u
   switch (reading) {
     case Reading::kEnergy: {
       if (!library.total_energy_mj) return nvml::kNotSupported;
-      unsigned long long millijoules = 0;
+      uint64_t millijoules = 0;
       const int status = library.total_energy_mj(device, &millijoules);
       count = millijoules;
       return status;
@@ -255,7 +255,7 @@ class NvmlFeatures final : public FeatureSource {
 
   std::shared_ptr<nvml::Library> library_;
   std::vector<Gpu> gpus_;
-  std::vector<unsigned long long> seen_us_;
+  std::vector<uint64_t> seen_us_;
   std::vector<nvml::Process> processes_;
   std::vector<nvml::ProcessUtilization> samples_;
   std::vector<FeatureColumn> columns_;

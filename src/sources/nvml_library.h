@@ -39,21 +39,21 @@ struct Utilization {
 };
 
 struct Memory {
-  unsigned long long total;
-  unsigned long long free;
-  unsigned long long used;
+  uint64_t total;
+  uint64_t free;
+  uint64_t used;
 };
 
 struct Process {
   unsigned int pid;
-  unsigned long long used_gpu_memory;
+  uint64_t used_gpu_memory;
   unsigned int gpu_instance_id;
   unsigned int compute_instance_id;
 };
 
 struct ProcessUtilization {
   unsigned int pid;
-  unsigned long long time_us;
+  uint64_t time_us;
   unsigned int sm_util;
   unsigned int mem_util;
   unsigned int enc_util;
@@ -70,15 +70,15 @@ enum ValueType : unsigned int {
 union Value {
   double as_double;
   unsigned int as_unsigned;
-  unsigned long as_unsigned_long;
-  unsigned long long as_unsigned_long_long;
+  uint64_t as_unsigned_long;
+  uint64_t as_unsigned_long_long;
 };
 
 struct FieldValue {
   unsigned int field_id;
   unsigned int scope_id;
-  long long timestamp_us;
-  long long latency_us;
+  int64_t timestamp_us;
+  int64_t latency_us;
   ValueType value_type;
   int status;
   Value value;
@@ -106,15 +106,14 @@ class Library {
   int (*device_by_index)(unsigned int, Device*) = nullptr;
   int (*name)(Device, char*, unsigned int) = nullptr;
   int (*pci)(Device, Pci*) = nullptr;
-  int (*total_energy_mj)(Device, unsigned long long*) = nullptr;
+  int (*total_energy_mj)(Device, uint64_t*) = nullptr;
   int (*power_mw)(Device, unsigned int*) = nullptr;
   int (*field_values)(Device, int, FieldValue*) = nullptr;
   int (*utilization)(Device, Utilization*) = nullptr;
   int (*memory)(Device, Memory*) = nullptr;
   int (*clock_mhz)(Device, unsigned int, unsigned int*) = nullptr;
   int (*compute_processes)(Device, unsigned int*, Process*) = nullptr;
-  int (*process_utilization)(Device, ProcessUtilization*, unsigned int*,
-                             unsigned long long) = nullptr;
+  int (*process_utilization)(Device, ProcessUtilization*, unsigned int*, uint64_t) = nullptr;
   const char* (*error_string)(int) = nullptr;
 
  private:

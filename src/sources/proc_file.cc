@@ -84,8 +84,8 @@ StatLine ParseStatLine(std::string_view text) {
 uint64_t ParseSchedstat(std::string_view text) { return Words(text).Number(); }
 
 double NanosPerJiffy() {
-  static const double nanos = 1e9 / static_cast<double>(sysconf(_SC_CLK_TCK));
-  return nanos;
+  static const double kNanos = 1e9 / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return kNanos;
 }
 
 }  // namespace beryl::sources

@@ -119,7 +119,7 @@ void ProcessTasks::ForEachNumberedEntry(const char* folder, Use&& use) {
     const ssize_t got = getdents64(fd, entries_.data(), entries_.size());
     if (got <= 0) break;
     for (ssize_t at = 0; at < got;) {
-      unsigned short length = 0;
+      uint16_t length = 0;
       const char* entry = entries_.data() + at;
       std::memcpy(&length, entry + offsetof(dirent64, d_reclen), sizeof(length));
       const std::string_view name(entry + offsetof(dirent64, d_name));

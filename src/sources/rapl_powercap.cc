@@ -43,7 +43,7 @@ void CollectZones(const std::string& folder, const std::string& parent, int dept
   if (depth > kDeepest) return;
   for (const std::string& id : NamesIn(folder)) {
     if (!IsZoneId(id)) continue;
-    const std::string path = folder + "/" + id;
+    const std::string path = fmt::format("{}/{}", folder, id);
     if (!IsFolder(path)) continue;
     const bool is_zone = id.find(':') != std::string::npos;
     if (is_zone && seen.insert(id).second) {

@@ -177,6 +177,7 @@ class MeasurementPicture {
     if (split.empty() || most <= 0) return y;
     canvas_.Text(kMargin, y, "Whose it was", {.size = 12.5, .bold = true});
     std::vector<LegendEntry> legend;
+    legend.reserve(std::size(kOwners));
     for (const Owner& owner : kOwners) legend.push_back({owner.color, owner.name});
     y = DrawLegend(canvas_, kMargin + 130, y - 11, kWidth - kMargin, legend) + 4;
     const Scale x{0, most, kLeft, kWidth - kRight};
