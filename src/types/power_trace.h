@@ -47,6 +47,9 @@ struct MeterTraits {
   double error = std::numeric_limits<double>::quiet_NaN();  // relative half-width; NaN: not known
   std::string within;         // the channel that contains it, so that nothing is counted twice
   std::optional<bool> moves;  // whether a counter was seen to move; nothing: not looked at
+  // A reading describes what was that long before it was read: half the time that a trailing
+  // average is taken over. 0: the moment itself, or not known.
+  double lag_s = 0;
 };
 
 struct PowerChannel {
