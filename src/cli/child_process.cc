@@ -55,6 +55,8 @@ void RaiseFileLimit() {
   limit_raised = setrlimit(RLIMIT_NOFILE, &all) == 0;
 }
 
+void AdoptOrphans() { prctl(PR_SET_CHILD_SUBREAPER, 1UL); }
+
 Result<ChildProcess> ChildProcess::Prepare(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
@@ -128,10 +130,9 @@ Result<bool> ChildProcess::Release() {
 std::optional<int> ChildProcess::Ended() {
   if (exit_code_ || pid_ <= 0) return exit_code_;
   siginfo_t info{};
-  if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-      info.si_pid == pid_) {
-    exit_code_ = CodeOf(info);
-  }
+  const int waited = waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
+  if (waited == 0 && info.si_pid == pid_) exit_code_ = CodeOf(info);
+  if (waited != 0 && errno == ECHILD) exit_code_ = -1;  // somebody else has waited for it
   return exit_code_;
 }
 

@@ -15,6 +15,9 @@ namespace beryl::cli {
 // Children get the limit that was there before.
 void RaiseFileLimit();
 
+// What a child leaves behind when it ends is ours from then on, so that it is still watched.
+void AdoptOrphans();
+
 class ChildProcess {
  public:
   // Forks. The child waits for Release. Signals that are blocked here are not in the child.

@@ -65,6 +65,9 @@ Result<RoundPlan> PlanOf(const RecordArguments& arguments) {
   if (plan.command.empty() && (plan.rounds > 0 || !arguments.cool_down.empty())) {
     return MisuseError("--repeat and --cooldown need a command: beryl record --repeat 5 -- CMD");
   }
+  if (!plan.command.empty() && arguments.output == "-") {
+    return MisuseError("-o - is where the command prints: give the recording a file, -o run.beryl");
+  }
   if (!plan.command.empty() && !plan.pids.empty()) {
     return MisuseError("either --pid or a command, not both");
   }
@@ -95,7 +98,7 @@ Result<Nanos> PeriodOf(const RecordArguments& arguments) {
   return period;
 }
 
-Result<int> Record(const RecordArguments& arguments) {
+Result<RoundsDone> Record(const RecordArguments& arguments) {
   auto plan = PlanOf(arguments);
   if (!plan) return plan.error();
   LiveRecording::Options options;
@@ -108,29 +111,42 @@ Result<int> Record(const RecordArguments& arguments) {
   options.period = *period;
   options.command = arguments.command;
   options.pids = arguments.pids;
+  for (const int32_t pid : arguments.pids) {
+    if (!sources::IsRunning(options.machine, pid)) {
+      return InvalidError(fmt::format("process {}: there is no such process", pid));
+    }
+  }
   auto file = GrowingFile::Open(arguments.output);
   if (!file) return file.error();
   auto signals = SignalInbox::Open();
   if (!signals) return signals.error();
   RaiseFileLimit();
+  AdoptOrphans();
   auto recording = LiveRecording::Start(options, *file);
   if (!recording) return recording.error();
-  auto code = RunRounds(*plan, *signals, *recording);
-  if (auto ok = recording->Finish(code ? *code : -1); !ok && code) return ok.error();
-  return code;
+  return RunRounds(*plan, *signals, *recording);
 }
 
+// What goes wrong with the recording is told, but the exit code is the command's if that failed.
 int RunRecord(const RecordArguments& arguments) {
-  const auto code = Record(arguments);
-  if (!code) return Fail(code.error());
-  if (arguments.quiet || arguments.output == "-") return *code;
+  const auto done = Record(arguments);
+  if (!done) return Fail(done.error());
+  const auto code_of = [&](const Error& error) {
+    const int failed = Fail(error);
+    return done->exit_code != 0 ? done->exit_code : failed;
+  };
+  if (done->trouble) return code_of(*done->trouble);
+  if (arguments.quiet || arguments.output == "-") return done->exit_code;
   const auto report = ReadMeasurement(arguments.output, {});
-  if (!report) return Fail(report.error());
+  if (!report) {
+    fmt::print(stderr, "warning: {}\n", report.error().message);
+    return done->exit_code;
+  }
   views::ViewOptions view;
   view.width = TerminalWidth(false);
   fmt::print(stderr, "{}", views::Write(*report, views::Format::kSummary, view));
   fmt::print(stderr, "wrote {}; beryl show {} has it all\n", arguments.output, arguments.output);
-  return *code;
+  return done->exit_code;
 }
 
 }  // namespace

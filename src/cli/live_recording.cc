@@ -1,8 +1,10 @@
 #include "cli/live_recording.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <ctime>
+#include <thread>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,6 +17,10 @@ namespace beryl::cli {
 namespace {
 
 constexpr Nanos kPatience{300'000'000};
+// Around both ends meters are read this often, so that it is known when counters step there.
+constexpr Nanos kFastPeriod{1'000'000};
+// Longer than the slowest meter that is worth waiting for.
+constexpr int64_t kLongestWaitNs = 1'500'000'000;
 constexpr Nanos kActivityPeriod{100'000'000};  // shares are taken over as much anyway
 // What a killed recorder loses at most.
 constexpr int64_t kAppendEveryNs = 1'000'000'000;
@@ -28,15 +34,16 @@ int64_t EpochOffset(Nanos monotonic_epoch) {
 }
 
 // What a reader of the numbers has to know about where they come from.
-std::vector<std::string> SourceNotes(const SourceReport& report) {
+std::vector<std::string> SourceNotes(const SourceReport& report,
+                                     const std::vector<PowerChannel>& read) {
   std::vector<std::string> notes;
   // A counter that stands still may move yet; whoever reads the recording sees whether it did.
-  const bool estimated =
-      std::any_of(report.found.begin(), report.found.end(), [&](const PowerChannel& channel) {
-        return channel.meter.origin == Origin::kEstimated &&
-               std::count_if(report.found.begin(), report.found.end(),
-                             [&](const auto& other) { return other.name == channel.name; }) == 1;
-      });
+  const bool estimated = std::any_of(read.begin(), read.end(), [&](const PowerChannel& channel) {
+    return channel.meter.origin == Origin::kEstimated &&
+           std::none_of(read.begin(), read.end(), [&](const PowerChannel& other) {
+             return other.name == channel.meter.within;
+           });
+  });
   if (estimated) {
     std::vector<std::string> refused;
     for (const RefusedSource& source : report.refused) refused.push_back(source.source);
@@ -64,8 +71,12 @@ Result<LiveRecording> LiveRecording::Start(const Options& options, GrowingFile& 
   live.discovery_ = std::make_unique<sources::Discovery>(std::move(*found));
   const SourceReport report =
       sources::Probe(options.machine, options.discover, *live.discovery_, kPatience);
+  if (live.discovery_->channels.empty()) {
+    return InvalidError(
+        "there is no meter to read, and nothing to make an estimate from; beryl sources says why");
+  }
   sources::SamplerOptions sampling;
-  sampling.period = options.period;
+  sampling.period = std::min(options.period, kFastPeriod);
   sampling.activity_period = kActivityPeriod;
   live.sampler_ = std::make_unique<sources::Sampler>(options.machine, *live.discovery_, sampling);
   sources::Recorder::Options recording;
@@ -74,42 +85,62 @@ Result<LiveRecording> LiveRecording::Start(const Options& options, GrowingFile& 
     if (!watch) return watch.error();
     recording.watches.push_back(*watch);
   }
+  recording.period = options.period;
   live.recorder_ =
       std::make_unique<sources::Recorder>(*live.discovery_, *live.sampler_, std::move(recording));
+  if (!options.command.empty()) live.recorder_->AddWatch(live.sampler_->WatchChildren());
 
   Recording& head = live.recording_;
   head.command = options.command;
   head.pids = options.pids;
   head.machine = MachineName();
   head.period = options.period;
-  head.start = live.Now();
   head.activity.cpu_package = live.sampler_->cpu_packages();
   head.activity.cpu_time = live.sampler_->cpu_time();
-  head.notes = SourceNotes(report);
+  head.notes = SourceNotes(report, live.discovery_->channels);
+  live.file_ = &file;
+  live.epoch_offset_ns_ = EpochOffset(live.Now());
+  if (auto ok = live.sampler_->Start(); !ok) return ok.error();
+  live.ReadUntilKnown(live.Now());
+  return live;
+}
+
+void LiveRecording::ReadUntilKnown(Nanos time) {
+  do {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(kFastPeriod.value));
+    sampler_->Drain(*recorder_);
+  } while (!recorder_->HasReached(time) && (Now() - time).value < kLongestWaitNs);
+}
+
+void LiveRecording::ReadNow() {
+  sampler_->ReadNow();
+  sampler_->Drain(*recorder_);
+}
+
+Result<bool> LiveRecording::Begin() {
+  ReadNow();
+  recording_.start = Now();
+  recorder_->StartFrom(recording_.start);
   RunContext context;
   context.tool = kTool;
   PowerTrace channels;
   channels.report.file = "meters";
-  channels.channels = live.discovery_->channels;
-  auto writer = store::RecordingWriter::Start(file, context, channels, head);
+  channels.channels = discovery_->channels;
+  auto writer = store::RecordingWriter::Start(*file_, context, channels, recording_);
   if (!writer) return writer.error();
-  live.writer_ = std::make_unique<store::RecordingWriter>(std::move(*writer));
-  head.notes.clear();  // they are written
-  live.epoch_offset_ns_ = EpochOffset(live.Now());
-  live.appended_ = live.Now();
-  if (auto ok = live.sampler_->Start(); !ok) return ok.error();
-  return live;
+  writer_ = std::make_unique<store::RecordingWriter>(std::move(*writer));
+  recording_.notes.clear();  // they are written
+  appended_ = Now();
+  return true;
 }
 
-void LiveRecording::Watch(int32_t pid) {
+void LiveRecording::AddCommand(int32_t pid) {
   recording_.pids.push_back(pid);
-  const auto watch = sampler_->Watch(pid);
-  if (watch) {
-    recorder_->AddWatch(*watch);
-  } else {
-    AddNote(
-        fmt::format("{}: which part of the energy is its own is not known", watch.error().message));
-  }
+  if (IsRunning(pid)) return;
+  AddNote(
+      fmt::format("process {}: there is no such process in {}: which part of the energy is its own "
+                  "is not known",
+                  pid, machine_.procfs));
 }
 
 Result<bool> LiveRecording::AppendPiece(const sources::Recorder::Piece& piece) {
@@ -119,15 +150,22 @@ Result<bool> LiveRecording::AppendPiece(const sources::Recorder::Piece& piece) {
 
 Result<bool> LiveRecording::Pump() {
   sampler_->Drain(*recorder_);
+  if (reads_fast_ && recorder_->HasReached(recording_.start)) {
+    reads_fast_ = false;
+    sampler_->SetPeriod(recording_.period);
+  }
   if ((Now() - appended_).value < kAppendEveryNs) return true;
   return AppendPiece(recorder_->Take());
 }
 
 Result<bool> LiveRecording::AddWindow(const RunWindow& window) { return writer_->Append(window); }
 
-Result<bool> LiveRecording::Finish(int exit_code) {
+Result<bool> LiveRecording::Finish(int exit_code, Nanos end) {
+  recording_.end = end;
+  sampler_->SetPeriod(std::min(recording_.period, kFastPeriod));
+  ReadUntilKnown(end);
+  sampler_->SetPeriod(recording_.period);
   sampler_->Stop();
-  recording_.end = Now();
   sampler_->Drain(*recorder_);
   if (auto ok = AppendPiece(recorder_->Finish()); !ok) return ok;
   const int64_t moved = EpochOffset(Now()) - epoch_offset_ns_;
@@ -136,6 +174,7 @@ Result<bool> LiveRecording::Finish(int exit_code) {
         "the system's clock was set by {} while this was recorded; times here go on without that",
         FormatSeconds(static_cast<double>(moved) * 1e-9)));
   }
+  for (std::string& note : sampler_->notes()) AddNote(std::move(note));
   recording_.exit_code = exit_code;
   recording_.cost = sampler_->cost();
   return writer_->Finish(recording_);

@@ -14,8 +14,6 @@ namespace beryl::cli {
 namespace {
 
 constexpr Nanos kPumpEvery{200'000'000};
-// How long a command that has ended is kept, so that its last times are read.
-constexpr int64_t kKeptNs = 100'000'000;
 constexpr Nanos kLongestStandby{10'000'000'000};
 
 class Rounds {
@@ -23,42 +21,67 @@ class Rounds {
   Rounds(const RoundPlan& plan, const SignalInbox& signals, LiveRecording& recording)
       : plan_(plan), signals_(signals), recording_(recording) {}
 
-  Result<int> Run() {
-    if (plan_.command.empty()) return Watch();
-    if (plan_.rounds == 0) return RunOnce();
-    if (auto ok = FindStandby(); !ok) return ok.error();
-    if (plan_.warm_up > 0) {
-      auto code = RunRound("warm-up", plan_.warm_up, std::nullopt, true);
-      if (!code || *code != 0 || stopped_) return code;
+  Result<RoundsDone> Run() {
+    RoundsDone done;
+    end_ = recording_.Now();
+    const auto code = RunAll();
+    if (code) done.exit_code = *code;
+    if (!recording_.has_begun()) {
+      if (!code) return code.error();
+      Try(recording_.Begin());
     }
-    for (uint32_t round = 1; round <= plan_.rounds && !stopped_; ++round) {
-      if (auto ok = CoolDown(round); !ok) return ok.error();
-      if (stopped_) break;
-      auto code = RunRound(fmt::format("round {}", round), 1, plan_.length, false);
-      if (!code || *code != 0) return code;
-    }
-    return 0;
+    // The command's own code; a recording without a command has none.
+    const bool known = code && !plan_.command.empty();
+    Try(recording_.Finish(known ? *code : -1, end_));
+    if (!code) return code.error();
+    done.trouble = trouble_;
+    return done;
   }
 
  private:
-  // Takes signals and writes readings down for as long as `done` says no.
-  template <typename Done>
-  Result<bool> Until(Done&& done, const ChildProcess* child) {
-    while (!done()) {
-      if (const auto signal = signals_.Wait(kPumpEvery)) {
-        if (!Take(*signal, child)) return true;
-      }
-      if (auto ok = recording_.Pump(); !ok) return ok;
-      ended_.remove_if([&](const Kept& kept) { return recording_.Now() > kept.until; });
+  // What cannot be written must not end the command: it is told at the end.
+  void Try(const Result<bool>& done) {
+    if (!done && !trouble_) trouble_ = done.error();
+  }
+
+  Result<int> RunAll() {
+    if (plan_.command.empty()) return Watch();
+    if (plan_.rounds == 0) return RunOnce();
+    FindStandby();
+    if (plan_.warm_up > 0 && !stopped_by_) {
+      auto code = RunRound("warm-up", plan_.warm_up, std::nullopt, true);
+      if (!code || *code != 0) return code;
     }
-    return true;
+    for (uint32_t round = 1; round <= plan_.rounds && !stopped_by_; ++round) {
+      CoolDown(round);
+      if (stopped_by_) break;
+      auto code = RunRound(fmt::format("round {}", round), 1, plan_.length, false);
+      if (!code || *code != 0) return code;
+    }
+    return stopped_by_ ? 128 + *stopped_by_ : 0;
+  }
+
+  // Takes signals and writes readings down for as long as `done` says no, at most until `deadline`.
+  template <typename Done>
+  void Until(Done&& done, const ChildProcess* child, std::optional<Nanos> deadline = {}) {
+    while (!done()) {
+      Nanos patience = kPumpEvery;
+      if (deadline) patience = std::clamp(*deadline - recording_.Now(), Nanos{0}, patience);
+      const auto signal = signals_.Wait(patience);
+      if (signal && !Take(*signal, child)) return;
+      if (signal && done()) return;
+      if (recording_.has_begun() && !trouble_) Try(recording_.Pump());
+      // Those that have ended are waited for once their last times were read.
+      ended_.remove_if([&](const Kept& kept) { return recording_.last_activity() > kept.end; });
+    }
   }
 
   // False: do not wait any longer.
   bool Take(const signalfd_siginfo& signal, const ChildProcess* child) {
     const auto number = static_cast<int>(signal.ssi_signo);
     if (number == SIGCHLD) return true;
-    const bool again = std::exchange(stopped_, true);
+    const bool again = stopped_by_.has_value();
+    stopped_by_ = number;
     if (child == nullptr || again) return false;
     // A terminal sends Ctrl-C to the command as well.
     if (signal.ssi_code != SI_KERNEL) child->Signal(number);
@@ -66,76 +89,94 @@ class Rounds {
   }
 
   Result<int> Watch() {
-    const Nanos start = recording_.Now();
-    auto ok = Until(
+    if (auto ok = recording_.Begin(); !ok) return ok.error();
+    std::optional<Nanos> deadline;
+    if (plan_.length) deadline = recording_.Now() + *plan_.length;
+    Until(
         [&] {
-          if (stopped_) return true;
-          if (plan_.length && recording_.Now() - start >= *plan_.length) return true;
+          if (stopped_by_) return true;
+          if (deadline && recording_.Now() >= *deadline) return true;
           if (plan_.pids.empty()) return false;
           return std::none_of(plan_.pids.begin(), plan_.pids.end(),
                               [&](int32_t pid) { return recording_.IsRunning(pid); });
         },
-        nullptr);
-    if (!ok) return ok.error();
+        nullptr, deadline);
+    recording_.ReadNow();
+    end_ = recording_.Now();
     return 0;
   }
 
+  // Signals that came while meters were looked at are for us: there is no command yet.
+  bool WasStopped() {
+    while (const auto signal = signals_.Wait(Nanos{0})) Take(*signal, nullptr);
+    return stopped_by_.has_value();
+  }
+
   Result<int> RunOnce() {
+    if (WasStopped()) return 128 + *stopped_by_;
     auto child = ChildProcess::Prepare(plan_.command);
     if (!child) return child.error();
-    recording_.Watch(child->pid());
+    recording_.AddCommand(child->pid());
+    if (!recording_.has_begun()) {
+      if (auto ok = recording_.Begin(); !ok) return ok.error();
+    }
+    begin_ = end_ = recording_.Now();
     if (auto ok = child->Release(); !ok) return ok.error();
-    auto ok = Until([&] { return child->Ended().has_value(); }, &*child);
-    const int code = child->Ended().value_or(-1);
-    ended_.push_back({std::move(*child), recording_.Now() + Nanos{kKeptNs}});
-    if (!ok) return ok.error();
+    Until(
+        [&] {
+          if (!child->Ended()) return false;
+          recording_.ReadNow();
+          end_ = recording_.Now();
+          return true;
+        },
+        &*child);
+    if (!child->Ended()) end_ = recording_.Now();
+    const int code = child->Ended().value_or(128 + stopped_by_.value_or(0));
+    ended_.push_back({std::move(*child), end_});
     return code;
   }
 
   // Runs the command at least `runs` times, and again until `length` is over.
   Result<int> RunRound(const std::string& name, uint32_t runs, std::optional<Nanos> length,
                        bool warm_up) {
-    RunWindow window{name, recording_.Now(), {}, warm_up};
+    RunWindow window{name, {}, {}, warm_up};
     int code = 0;
     do {
       auto once = RunOnce();
       if (!once) return once;
       code = *once;
-      ++window.runs;
-    } while (code == 0 && !stopped_ &&
-             (window.runs < runs || (length && recording_.Now() - window.start < *length)));
-    window.end = recording_.Now();
-    if (code != 0) {
+      if (window.runs++ == 0) window.start = begin_;
+    } while (code == 0 && !stopped_by_ &&
+             (window.runs < runs || (length && end_ - window.start < *length)));
+    window.end = end_;
+    if (stopped_by_) {
+      recording_.AddNote(fmt::format("stopped in {}, which does not count", name));
+    } else if (code != 0) {
       recording_.AddNote(fmt::format("run {} of {} ended with {}: there are no more rounds",
                                      window.runs, name, code));
-    } else if (stopped_) {
-      recording_.AddNote(fmt::format("stopped in {}, which does not count", name));
+    } else if (!trouble_) {
+      Try(recording_.AddWindow(window));
     }
-    if (code != 0 || stopped_) return code;
-    if (auto ok = recording_.AddWindow(window); !ok) return ok.error();
     return code;
   }
 
   // Lets the machine be until `done`, or for `longest`.
   template <typename Done>
-  Result<bool> Rest(Nanos longest, Done&& done) {
+  void Rest(Nanos longest, Done&& done) {
     standby_.Restart();
     const Nanos start = recording_.Now();
-    return Until(
+    Until(
         [&] {
           standby_.Add(recording_.Now(), recording_.joules(), recording_.cpu_util());
-          return stopped_ || recording_.Now() - start >= longest || done();
+          return stopped_by_ || recording_.Now() - start >= longest || done();
         },
         nullptr);
   }
 
-  Result<bool> FindStandby() {
-    if (!plan_.cool_down) return true;
-    if (auto ok =
-            Rest(std::min(kLongestStandby, *plan_.cool_down), [&] { return standby_.IsResting(); });
-        !ok) {
-      return ok;
-    }
+  void FindStandby() {
+    if (!plan_.cool_down) return;
+    if (Try(recording_.Begin()); trouble_) return;
+    Rest(std::min(kLongestStandby, *plan_.cool_down), [&] { return standby_.IsResting(); });
     standby_w_ = standby_.watts();
     if (std::isnan(standby_w_)) {
       recording_.AddNote("standby power is not known: no meter told any; rounds are not delayed");
@@ -147,25 +188,21 @@ class Rounds {
       recording_.AddNote(fmt::format("standby: {} at a CPU load of {:.2f} %",
                                      FormatWatts(standby_w_), standby_.load()));
     }
-    return true;
   }
 
-  Result<bool> CoolDown(uint32_t round) {
-    if (!plan_.cool_down || std::isnan(standby_w_)) return true;
-    auto ok = Rest(*plan_.cool_down, [&] { return standby_.IsBackAt(standby_w_); });
-    if (ok && !stopped_ && !standby_.IsBackAt(standby_w_)) {
-      recording_.AddNote(
-          fmt::format("before round {} the machine drew {} even after {} of rest; "
-                      "standby is {}",
-                      round, FormatWatts(standby_.watts()),
-                      FormatSeconds(plan_.cool_down->seconds()), FormatWatts(standby_w_)));
-    }
-    return ok;
+  void CoolDown(uint32_t round) {
+    if (!plan_.cool_down || std::isnan(standby_w_)) return;
+    Rest(*plan_.cool_down, [&] { return standby_.IsBackAt(standby_w_); });
+    if (stopped_by_ || standby_.IsBackAt(standby_w_)) return;
+    recording_.AddNote(
+        fmt::format("before round {} the machine drew {} even after {} of rest; standby is {}",
+                    round, FormatWatts(standby_.watts()), FormatSeconds(plan_.cool_down->seconds()),
+                    FormatWatts(standby_w_)));
   }
 
   struct Kept {
     ChildProcess child;
-    Nanos until;
+    Nanos end;
   };
 
   const RoundPlan& plan_;
@@ -174,12 +211,16 @@ class Rounds {
   std::list<Kept> ended_;
   sources::StandbyWatch standby_;
   double standby_w_ = kUnknown;
-  bool stopped_ = false;
+  Nanos begin_;  // of the last run of the command
+  Nanos end_;    // of it, or of the recording
+  std::optional<int> stopped_by_;
+  std::optional<Error> trouble_;
 };
 
 }  // namespace
 
-Result<int> RunRounds(const RoundPlan& plan, const SignalInbox& signals, LiveRecording& recording) {
+Result<RoundsDone> RunRounds(const RoundPlan& plan, const SignalInbox& signals,
+                             LiveRecording& recording) {
   return Rounds(plan, signals, recording).Run();
 }
 

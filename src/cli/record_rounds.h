@@ -20,8 +20,14 @@ struct RoundPlan {
   std::optional<Nanos> cool_down;    // the longest rest before a round; nothing: none
 };
 
-// Runs the plan while `recording` is written; returns the exit code of the command (of the first
-// that failed), 0 if there was none. SIGINT and SIGTERM end it early; what was recorded stays good.
-Result<int> RunRounds(const RoundPlan& plan, const SignalInbox& signals, LiveRecording& recording);
+struct RoundsDone {
+  int exit_code = 0;             // of the command (of the first that failed); 0 if there was none
+  std::optional<Error> trouble;  // why the recording could not be written to its end
+};
+
+// Runs the plan and writes `recording` from its first moment to its end. SIGINT and SIGTERM end it
+// early; what was recorded stays good. An Error: the command could not be started.
+Result<RoundsDone> RunRounds(const RoundPlan& plan, const SignalInbox& signals,
+                             LiveRecording& recording);
 
 }  // namespace beryl::cli

@@ -16,7 +16,13 @@ namespace beryl::cli {
 Result<SignalInbox> SignalInbox::Open() {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&signals, signal);
+  std::signal(SIGCHLD, SIG_DFL);  // ignored, it would take the children's exit codes with it
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) {
+    struct sigaction given {};
+    // What we were told to ignore (nohup) stays ignored.
+    if (sigaction(signal, nullptr, &given) == 0 && given.sa_handler == SIG_IGN) continue;
+    sigaddset(&signals, signal);
+  }
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   const int fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
   if (fd < 0) return IoError(fmt::format("signalfd: {}", std::strerror(errno)));

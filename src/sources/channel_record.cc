@@ -1,8 +1,8 @@
 #include "sources/channel_record.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,64 +12,104 @@
 namespace beryl::sources {
 namespace {
 
-// A counter that did not step for so many of its update periods stands still.
-constexpr double kStepsMissed = 20;
-constexpr double kShortestStallS = 0.25;
+// A counter that did not step for so many of its usual steps stands still; a gauge that said
+// nothing for so many of its usual pauses is gone.
+constexpr double kStepsMissed = 4;
+constexpr double kShortestStallS = 0.1;
 constexpr double kStallOfUnknownS = 1;
+constexpr double kShortestSilenceS = 1;
 // After a stall, this share of the usual power says that the counter had gone on counting.
 constexpr double kWentOnCounting = 0.5;
-// How many times the usual power a step across a wrap may be, before it is taken for a reset.
-constexpr double kSuddenlyMore = 1000;
+// How many times the usual power a step across a wrap may be, and how much at least, before it is
+// taken for a reset; and where the range is a guess.
+constexpr double kSuddenlyMore = 20;
+constexpr double kLikeTheOthers = 3;
+constexpr double kAlwaysPossibleW = 1000;
 // Beyond this share of its range, a counter may have wrapped more than once.
 constexpr double kSureOfWraps = 0.75;
-// Power is known well enough to judge by after this long.
+// Power is known well enough to judge by after this long, and steps after so many.
 constexpr double kUsualS = 0.05;
+constexpr uint64_t kUsualSteps = 3;
 constexpr int64_t kHeartbeatNs = 1'000'000'000;
+// How much longer than usual is waited for a step, and how long at the most.
+constexpr double kPatience = 2;
+constexpr double kLongestWaitS = 1;
 
-double StallSeconds(const PowerChannel& channel, Nanos period) {
-  const double update_s = channel.meter.update_period_us * 1e-6;
-  if (std::isnan(update_s)) return std::max(kStallOfUnknownS, kStepsMissed * period.seconds());
-  return std::max({kShortestStallS, kStepsMissed * update_s, kStepsMissed * period.seconds()});
-}
+// Ranges that RAPL's counters have where nothing says which: those of 15.3 and 61 microjoules.
+constexpr std::array<uint64_t, 2> kRaplRanges = {65'532'610'987, 262'143'328'850};
 
 }  // namespace
 
 ChannelRecord::ChannelRecord(PowerChannel channel, Nanos period)
-    : channel_(std::move(channel)), stall_s_(StallSeconds(channel_, period)), power_w_(kUnknown) {}
+    : channel_(std::move(channel)),
+      period_s_(period.seconds()),
+      lag_(static_cast<int64_t>(channel_.meter.lag_s * 1e9)),
+      power_w_(kUnknown) {}
 
 void ChannelRecord::Add(Nanos time, const MeterReading& reading) {
+  time = time - lag_;
   if (finished_ || (started_ && time <= last_seen_)) return;
-  if (reading.state == ReadState::kRetry) return;
-  if (reading.state == ReadState::kGone) {
-    // What a gauge showed before holds until it was last seen.
-    if (!std::exchange(gone_, true) && channel_.kind == ChannelKind::kPowerGauge && started_ &&
-        last_seen_ > last_time_) {
-      Keep(last_seen_, last_watts_);
-    }
-    power_w_ = kUnknown;
+  if (reading.state == ReadState::kRetry) {
+    const double silence_s =
+        std::max({kShortestSilenceS, kStepsMissed * UsualSpacing(), kStepsMissed * period_s_});
+    if (started_ && !gone_ && (time - last_seen_).seconds() > silence_s) Lose();
     return;
   }
+  if (reading.state == ReadState::kGone) {
+    if (!gone_) Lose();
+    return;
+  }
+  if (readings_ == 0) spoke_from_ = time;
   if (channel_.kind == ChannelKind::kEnergyCounter) {
     AddCount(time, reading.count);
   } else {
     AddWatts(time, static_cast<double>(reading.count) * channel_.meter.per_count);
   }
+  if (!std::exchange(started_, true)) first_seen_ = time;
+  ++readings_;
   gone_ = false;
   last_seen_ = time;
+}
+
+void ChannelRecord::Lose() {
+  // What a gauge showed holds until it was last seen.
+  if (channel_.kind == ChannelKind::kPowerGauge && begun_ && last_seen_ > last_time_) {
+    Keep(last_seen_, last_watts_);
+  }
+  gone_ = true;
+  readings_ = 0;
+  power_w_ = kUnknown;
 }
 
 double ChannelRecord::UsualWatts() const {
   return known_s_ < kUsualS ? 0 : known_counts_ * channel_.meter.per_count / known_s_;
 }
 
-bool ChannelRecord::StoodStill(Nanos time) const {
-  return (time - last_time_).seconds() > stall_s_;
+double ChannelRecord::UsualStep() const {
+  const double promised_s = channel_.meter.update_period_us * 1e-6;
+  const double seen_s =
+      known_steps_ < kUsualSteps ? kUnknown : known_s_ / static_cast<double>(known_steps_);
+  return std::fmax(promised_s, seen_s);  // either, if the other is unknown
+}
+
+double ChannelRecord::UsualSpacing() const {
+  if (readings_ < 2) return 0;
+  return (last_seen_ - spoke_from_).seconds() / static_cast<double>(readings_ - 1);
+}
+
+// The same count was seen again and again for so long.
+bool ChannelRecord::StoodStill() const {
+  const double step_s = UsualStep();
+  const double stall_s = std::isnan(step_s) ? kStallOfUnknownS : kStepsMissed * step_s;
+  return (last_seen_ - last_time_).seconds() >
+         std::max({kShortestStallS, stall_s, kStepsMissed * period_s_});
 }
 
 void ChannelRecord::Keep(Nanos time, double value) {
   channel_.times.push_back(time);
   channel_.values.push_back(value);
   last_time_ = time;
+  begun_ = true;
 }
 
 void ChannelRecord::Gap(std::string reason) {
@@ -77,45 +117,90 @@ void ChannelRecord::Gap(std::string reason) {
   channel_.gap_reasons.push_back(std::move(reason));
 }
 
+std::optional<uint64_t> ChannelRecord::AcrossWrap(uint64_t count, double seconds) const {
+  const double usual_w = UsualWatts();
+  const auto step_at = [&](uint64_t range, double most_w) -> std::optional<uint64_t> {
+    if (range < last_count_) return std::nullopt;
+    const uint64_t step = range - last_count_ + count;
+    const double watts = static_cast<double>(step) * channel_.meter.per_count / seconds;
+    return watts <= most_w ? std::optional(step) : std::nullopt;
+  };
+  if (channel_.meter.wrap > 0) {
+    return step_at(channel_.meter.wrap, std::max(kAlwaysPossibleW, kSuddenlyMore * usual_w));
+  }
+  if (channel_.meter.unit != "uJ") return std::nullopt;
+  for (const uint64_t range : kRaplRanges) {
+    if (const auto step = step_at(range, kLikeTheOthers * usual_w)) return step;
+  }
+  return std::nullopt;
+}
+
+// Why the energy of a step is not known; empty: it is.
+std::string ChannelRecord::WhyUnknown(uint64_t step, double seconds) const {
+  const double per_count = channel_.meter.per_count;
+  const double usual_j = UsualWatts() * seconds;
+  const double range_j = static_cast<double>(channel_.meter.wrap) * per_count;
+  if (range_j > 0 && usual_j > kSureOfWraps * range_j) {
+    return fmt::format("no reading for {}: the counter may have wrapped more than once",
+                       FormatSeconds(seconds));
+  }
+  // Where a step is a single count, the time between two of them says how much is used.
+  const bool too_little =
+      step != 1 && static_cast<double>(step) * per_count < kWentOnCounting * usual_j;
+  if (gone_ && (too_little || step == 0)) {
+    return step == 0 ? "it could not be read"
+                     : "it could not be read, and did not go on counting meanwhile";
+  }
+  if (StoodStill() && too_little) {
+    return "the counter stood still, and went on from where it had stopped";
+  }
+  return "";
+}
+
+// The first step that was seen. Of a counter that rested until then all of it was used since it was
+// first seen; of one that steps all the time, since the step before.
+void ChannelRecord::Begin(Nanos time, uint64_t count) {
+  const double step_s = channel_.meter.update_period_us * 1e-6;
+  const double waited_s = (time - first_seen_).seconds();
+  const bool steps = channel_.meter.moves.value_or(false) && !gone_;
+  if (steps && std::isnan(step_s)) {  // when the step before was is not known
+    Keep(time, 0);
+    last_count_ = count;
+  } else if (steps && waited_s < kPatience * step_s) {
+    Keep(time - Nanos{std::llround(std::max(step_s, waited_s) * 1e9)}, 0);
+  } else {
+    Keep(first_seen_, 0);
+  }
+}
+
+void ChannelRecord::StartFrom(Nanos time) {
+  if (started_ && !begun_ && time >= last_seen_) first_seen_ = time;
+}
+
 void ChannelRecord::AddCount(Nanos time, uint64_t count) {
   if (!started_) {
-    started_ = true;
     last_count_ = count;
-    Keep(time, 0);
     return;
   }
   if (count == last_count_ && !gone_) return;
+  if (!begun_) Begin(time, count);
+  if (time <= last_time_) return;
   const double seconds = (time - last_time_).seconds();
-  const double usual_w = UsualWatts();
-  const auto wrap = static_cast<double>(channel_.meter.wrap);
-  const double per_count = channel_.meter.per_count;
-  std::string reason;
   uint64_t step = count - last_count_;
+  std::string reason;
   if (count < last_count_) {
-    const bool can_wrap = channel_.meter.wrap >= last_count_;
-    step = can_wrap ? channel_.meter.wrap - last_count_ + count : 0;
-    const double watts = static_cast<double>(step) * per_count / seconds;
-    if (!can_wrap || (usual_w > 0 && watts > kSuddenlyMore * usual_w)) {
-      step = 0;
-      reason = "the counter went down and that is no wrap: it was reset";
-    } else {
+    const auto across = AcrossWrap(count, seconds);
+    step = across.value_or(0);
+    if (across) {
       ++channel_.wraps;
+    } else {
+      reason = "the counter went down and that is no wrap: it was reset";
     }
   }
-  const double joules = static_cast<double>(step) * per_count;
-  if (reason.empty() && wrap > 0 && usual_w * seconds > kSureOfWraps * wrap * per_count) {
-    reason = fmt::format("no reading for {}: the counter may have wrapped more than once",
-                         FormatSeconds(seconds));
-  }
-  if (reason.empty() && (gone_ || StoodStill(time)) &&
-      joules < kWentOnCounting * usual_w * seconds) {
-    reason = gone_ ? "it could not be read, and did not go on counting meanwhile"
-                   : "the counter stood still, and went on from where it had stopped";
-  }
-  if (reason.empty() && gone_ && step == 0) reason = "it could not be read";
+  if (reason.empty()) reason = WhyUnknown(step, seconds);
   last_count_ = count;
   counted_ += step;
-  Keep(time, static_cast<double>(counted_) * per_count);
+  Keep(time, static_cast<double>(counted_) * channel_.meter.per_count);
   if (!reason.empty()) {
     Gap(std::move(reason));
     power_w_ = kUnknown;
@@ -123,36 +208,64 @@ void ChannelRecord::AddCount(Nanos time, uint64_t count) {
   }
   known_counts_ += static_cast<double>(step);
   known_s_ += seconds;
-  power_w_ = joules / seconds;
+  ++known_steps_;
+  power_w_ = static_cast<double>(step) * channel_.meter.per_count / seconds;
 }
 
 void ChannelRecord::AddWatts(Nanos time, double watts) {
-  const bool back = started_ && gone_;
-  if (started_ && !gone_) held_j_ += last_watts_ * (time - last_seen_).seconds();
+  const bool back = begun_ && gone_;
+  if (begun_ && !gone_) held_j_ += last_watts_ * (time - last_seen_).seconds();
   const bool due =
-      !started_ || watts != last_watts_ || back || (time - last_time_).value >= kHeartbeatNs;
+      !begun_ || watts != last_watts_ || back || (time - last_time_).value >= kHeartbeatNs;
   power_w_ = watts;
   last_watts_ = watts;
   if (!due) return;
-  started_ = true;
   Keep(time, watts);
   if (back) Gap("it could not be read");
 }
 
+bool ChannelRecord::HasReached(Nanos time, Nanos now) const {
+  if (gone_) return true;
+  if (channel_.kind == ChannelKind::kPowerGauge) {
+    if (lag_.value > 0) return started_ && last_seen_ >= time;
+    return started_ || (now - time).seconds() > kLongestWaitS;
+  }
+  if (!channel_.meter.moves.value_or(false) || (begun_ && last_time_ >= time)) return true;
+  const double step_s = UsualStep();
+  const double wait_s = std::isnan(step_s) ? kLongestWaitS : kPatience * step_s + 2 * period_s_;
+  return (now - time).seconds() > std::min(kLongestWaitS, wait_s);
+}
+
 void ChannelRecord::Finish(Nanos end) {
   if (std::exchange(finished_, true) || !started_) return;
-  const bool is_counter = channel_.kind == ChannelKind::kEnergyCounter;
-  const double value =
-      is_counter ? static_cast<double>(counted_) * channel_.meter.per_count : last_watts_;
+  end = end - lag_;
+  if (channel_.kind == ChannelKind::kPowerGauge) {
+    if (gone_ && end > last_time_) {
+      Keep(end, last_watts_);
+      Gap("it could not be read any more");
+    } else if (!gone_) {
+      // The last reading holds for as long as readings usually do.
+      const double held_s = (end - last_seen_).seconds();
+      const bool holds = held_s <= kPatience * std::max(UsualSpacing(), period_s_);
+      const Nanos until = holds ? std::max(end, last_seen_) : last_seen_;
+      if (until > last_time_) Keep(until, last_watts_);
+    }
+    return;
+  }
+  const bool moved = begun_;
+  if (!moved) Keep(first_seen_, 0);
+  if (end <= last_time_) return;
+  const double value = static_cast<double>(counted_) * channel_.meter.per_count;
   if (gone_) {
-    if (end <= last_time_) return;
     Keep(end, value);
     Gap("it could not be read any more");
-  } else if (is_counter && end > last_time_ && StoodStill(end)) {
+  } else if (known_steps_ == 0) {
+    Keep(end, value);
+    Gap(moved ? "the counter stepped only once: since when it had counted is not known"
+              : "the counter never moved");
+  } else if (StoodStill()) {
     Keep(end, value);
     Gap("the counter stood still until the end");
-  } else if (!is_counter && last_seen_ > last_time_) {
-    Keep(last_seen_, value);
   }
 }
 
@@ -167,7 +280,7 @@ PowerChannel ChannelRecord::Take() {
 }
 
 double ChannelRecord::energy_j() const {
-  if (!started_) return kUnknown;
+  if (!begun_) return kUnknown;
   if (channel_.kind == ChannelKind::kPowerGauge) return held_j_;
   return static_cast<double>(counted_) * channel_.meter.per_count;
 }

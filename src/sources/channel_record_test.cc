@@ -106,6 +106,121 @@ TEST(ChannelRecord, AResetIsAGapAndNoWrap) {
   EXPECT_NEAR(KnownJoules(taken), 198 * 0.04, 1e-9);
 }
 
+TEST(ChannelRecord, ACounterThatStartsAgainAfterAnOutageWasReset) {
+  ChannelRecord record(Counter(65'532'610'987), Nanos{4 * kMs});
+  for (int64_t i = 0; i <= 1500; ++i) {
+    const bool gone = i > 250 && i < 875;  // 2.5 s, in which 65 kJ cannot be used
+    const auto count = static_cast<uint64_t>(i < 875 ? 2'000'000'000 + i * 200'000 : i * 200'000);
+    record.Add(Nanos{i * 4 * kMs}, gone ? MeterReading{ReadState::kGone, 0} : Count(count));
+  }
+  const PowerChannel taken = record.Take();
+  ASSERT_THAT(taken.gap_reasons, SizeIs(1));
+  EXPECT_THAT(taken.gap_reasons.front(), HasSubstr("reset"));
+  EXPECT_NEAR(KnownJoules(taken), (1500 - 625) * 0.2, 0.5);
+}
+
+TEST(ChannelRecord, AWrapAtARangeThatNobodyToldIsRecognised) {
+  PowerChannel channel = Counter();
+  channel.meter.unit = "uJ";
+  ChannelRecord record(channel, Nanos{4 * kMs});
+  constexpr uint64_t kRange = 262'143'328'850;
+  for (uint64_t i = 0; i <= 200; ++i) {
+    record.Add(Nanos{static_cast<int64_t>(i) * 4 * kMs},
+               Count((kRange - 20'000'000 + i * 200'000) % kRange));
+  }
+  const PowerChannel taken = record.Take();
+  EXPECT_EQ(taken.wraps, 1U);
+  EXPECT_THAT(taken.gaps, IsEmpty());
+  EXPECT_NEAR(KnownJoules(taken), 40, 1e-6);
+}
+
+// Ten watts, in steps of 100 ms that began before anybody looked.
+TEST(ChannelRecord, TheFirstStepOfACounterIsDatedBack) {
+  PowerChannel channel = Counter();
+  channel.meter.moves = true;
+  channel.meter.update_period_us = 100'000;
+  ChannelRecord record(channel, Nanos{4 * kMs});
+  for (int64_t ms = 70; ms <= 1000; ++ms) {
+    record.Add(Nanos{ms * kMs}, Count(static_cast<uint64_t>(ms / 100 * 1'000'000)));
+  }
+  const PowerChannel taken = record.Take();
+  ASSERT_THAT(taken.times, SizeIs(11));
+  EXPECT_EQ(taken.times.front(), Nanos{0});
+  for (size_t i = 0; i < taken.times.size(); ++i) {
+    EXPECT_NEAR(taken.values[i], 10 * taken.times[i].seconds(), 1e-9);
+  }
+}
+
+TEST(ChannelRecord, ACounterThatRestedCountsFromTheStart) {
+  ChannelRecord record(Counter(), Nanos{4 * kMs});
+  for (int64_t ms = 0; ms <= 300; ++ms) record.Add(Nanos{ms * kMs}, Count(5));
+  record.StartFrom(Nanos{301 * kMs});
+  record.Add(Nanos{340 * kMs}, Count(2'500'005));
+  record.Add(Nanos{390 * kMs}, Count(5'000'005));
+  const PowerChannel taken = record.Take();
+  EXPECT_THAT(taken.times, ElementsAre(Nanos{301 * kMs}, Nanos{340 * kMs}, Nanos{390 * kMs}));
+  EXPECT_NEAR(KnownJoules(taken), 5, 1e-9);
+}
+
+TEST(ChannelRecord, AShortFreezeIsAGapToo) {
+  PowerChannel channel = Counter();
+  channel.meter.moves = true;
+  channel.meter.update_period_us = 50'000;
+  ChannelRecord record(channel, Nanos{4 * kMs});
+  uint64_t count = 0;
+  for (int64_t ms = 0; ms <= 4000; ms += 4) {
+    if (ms % 52 == 0 && !(ms >= 2000 && ms < 2900)) count += 2'600'000;  // 50 W
+    record.Add(Nanos{ms * kMs}, Count(count));
+  }
+  const PowerChannel taken = record.Take();
+  ASSERT_THAT(taken.gaps, SizeIs(1));
+  const size_t gap = taken.gaps.front();
+  EXPECT_NEAR((taken.times[gap] - taken.times[gap - 1]).seconds(), 0.95, 0.06);
+}
+
+TEST(ChannelRecord, NotLookingIsNotStandingStill) {
+  ChannelRecord record(Counter(), Nanos{4 * kMs});
+  for (int64_t i = 0; i <= 250; ++i) {
+    record.Add(Nanos{i * 4 * kMs}, Count(static_cast<uint64_t>(i) * 1'200'000));  // 300 W
+  }
+  record.Add(Nanos{3000 * kMs}, Count(300'000'000 + 60'000'000));  // 30 W for two seconds
+  EXPECT_THAT(record.Take().gaps, IsEmpty());
+}
+
+TEST(ChannelRecord, AGaugeThatFallsSilentIsNotHeldForEver) {
+  ChannelRecord record(Gauge(), Nanos{4 * kMs});
+  for (int64_t ms = 0; ms <= 6000; ms += 4) {
+    const bool silent = ms > 1500 && ms < 4000;
+    record.Add(Nanos{ms * kMs}, silent ? MeterReading{ReadState::kRetry, 0} : Count(300'000));
+  }
+  const PowerChannel taken = record.Take();
+  ASSERT_THAT(taken.gaps, SizeIs(1));
+  const size_t gap = taken.gaps.front();
+  EXPECT_EQ(taken.times[gap - 1], Nanos{1500 * kMs});
+  EXPECT_EQ(taken.times[gap], Nanos{4000 * kMs});
+}
+
+TEST(ChannelRecord, ASlowGaugeHoldsItsLastLineUntilTheEnd) {
+  ChannelRecord record(Gauge(), Nanos{4 * kMs});
+  for (int64_t ms = 0; ms <= 4500; ms += 4) {
+    record.Add(Nanos{ms * kMs}, ms % 1000 == 0 ? Count(100'000) : MeterReading{});
+  }
+  record.Finish(Nanos{4500 * kMs});
+  const PowerChannel taken = record.Take();
+  EXPECT_EQ(taken.times.back(), Nanos{4500 * kMs});
+  EXPECT_THAT(taken.gaps, IsEmpty());
+}
+
+TEST(ChannelRecord, AnAverageIsReadBackToItsMiddle) {
+  PowerChannel channel = Gauge();
+  channel.meter.lag_s = 0.5;
+  ChannelRecord record(channel, Nanos{4 * kMs});
+  record.Add(Nanos{1000 * kMs}, Count(100'000));
+  record.Add(Nanos{1004 * kMs}, Count(150'000));
+  EXPECT_FALSE(record.HasReached(Nanos{1000 * kMs}, Nanos{1004 * kMs}));
+  EXPECT_THAT(record.Take().times, ElementsAre(Nanos{500 * kMs}, Nanos{504 * kMs}));
+}
+
 TEST(ChannelRecord, ACounterThatStandsStillUntilTheEndSaysSo) {
   ChannelRecord record(Counter(), Nanos{4 * kMs});
   for (int64_t i = 0; i <= 100; ++i) {

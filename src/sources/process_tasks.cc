@@ -15,7 +15,7 @@
 namespace beryl::sources {
 namespace {
 
-constexpr size_t kTextBytes = 4096;
+constexpr size_t kTextBytes = size_t{16} << 10;  // hundreds of children in one line
 constexpr size_t kEntryBytes = size_t{32} << 10;
 // Room that is kept from the start, so that finding tasks rarely allocates.
 constexpr size_t kUsualTasks = 256;
@@ -65,6 +65,12 @@ ProcessTasks::ProcessTasks(const Machine& machine)
 void ProcessTasks::Add(WatchId watch, int32_t pid, bool with_children) {
   const size_t index = AddProcess(watch, pid, kNone, true);
   processes_[index].with_children = with_children;
+}
+
+void ProcessTasks::AddChildrenOf(WatchId watch, int32_t pid) {
+  Process& process = processes_[AddProcess(watch, pid, kNone, true)];
+  process.only_children = true;
+  std::erase(pids_, pid);
 }
 
 void ProcessTasks::Remove(WatchId watch) {
@@ -137,7 +143,14 @@ void ProcessTasks::Scan(bool children) {
   // Children that are found are scanned in the same go: the list grows while it is walked.
   for (size_t i = 0; i < processes_.size(); ++i) {
     if (!processes_[i].alive) continue;
-    ScanThreads(i);
+    if (!processes_[i].only_children) {
+      ScanThreads(i);
+    } else if (std::exchange(processes_[i].rest_is_new, false)) {
+      // The time of those that were gone before anybody looked, under no process's number.
+      Process nobody;
+      nobody.watch = processes_[i].watch;
+      Tell(processes_[i].rest_task, nobody, 0, "(ended unseen)");
+    }
     if (children && has_children_files_ && processes_[i].with_children) ScanChildren(i);
   }
   if (children && !has_children_files_) ScanAllProcesses();
@@ -171,25 +184,32 @@ void ProcessTasks::AddThread(size_t process_index, int32_t tid) {
 }
 
 void ProcessTasks::ScanChildren(size_t parent) {
-  const int32_t pid = processes_[parent].pid;
-  const WatchId watch = processes_[parent].watch;
+  if (processes_[parent].only_children) {
+    ForEachNumberedEntry(MakePath("{}/{}/task", procfs_, processes_[parent].pid),
+                         [&](int32_t tid) { ScanChildrenOfThread(parent, tid); });
+    return;
+  }
   const size_t before = threads_.size();
   for (size_t i = 0; i < before; ++i) {
     if (threads_[i].process != parent || !threads_[i].alive) continue;
-    const ProcFile file(MakePath("{}/{}/task/{}/children", procfs_, pid, threads_[i].tid));
-    if (!file.is_open()) {
-      // Either the thread is gone or the kernel has no such files.
-      if (threads_[i].tid == pid && !threads_[i].stat.Read(buffer_).empty()) {
-        has_children_files_ = false;
-      }
-      continue;
-    }
-    Words words(file.Read(buffer_));
-    while (!words.done()) {
-      const auto child = static_cast<int32_t>(words.Number());
-      if (child <= 0 || known_processes_.contains(Key(watch, child))) continue;
-      AddProcess(watch, child, parent, false);
-    }
+    ScanChildrenOfThread(parent, threads_[i].tid);
+  }
+}
+
+void ProcessTasks::ScanChildrenOfThread(size_t parent, int32_t tid) {
+  const int32_t pid = processes_[parent].pid;
+  const WatchId watch = processes_[parent].watch;
+  const ProcFile file(MakePath("{}/{}/task/{}/children", procfs_, pid, tid));
+  if (!file.is_open()) {
+    // Either the thread is gone or the kernel has no such files.
+    if (tid == pid && !processes_[parent].stat.Read(buffer_).empty()) has_children_files_ = false;
+    return;
+  }
+  Words words(file.Read(buffer_));
+  while (!words.done()) {
+    const auto child = static_cast<int32_t>(words.Number());
+    if (child <= 0 || known_processes_.contains(Key(watch, child))) continue;
+    AddProcess(watch, child, parent, false);
   }
 }
 
@@ -282,7 +302,8 @@ bool ProcessTasks::ReadThread(Thread& thread, bool all, bool with_jiffies) {
 void ProcessTasks::ReadRest(Process& process, bool all) {
   if (process.rest_is_new) return;  // not told yet
   const double slack = process.attached ? kJiffiesOfSlack * NanosPerJiffy() : 0;
-  double used = static_cast<double>(process.own_ns - process.own_base_ns);
+  double used = 0;
+  if (!process.only_children) used += static_cast<double>(process.own_ns - process.own_base_ns);
   if (process.with_children) {
     used += static_cast<double>(process.reaped_ns - process.reaped_base_ns);
   }
@@ -296,7 +317,7 @@ void ProcessTasks::ReadRest(Process& process, bool all) {
 
 void ProcessTasks::Announce(WatchId watch) {
   for (const Process& process : processes_) {
-    if (process.watch == watch && process.alive && !process.rest_is_new) {
+    if (process.watch == watch && process.alive && !process.rest_is_new && !process.only_children) {
       Tell(process.rest_task, process, 0, ParseStatLine(process.stat.Read(buffer_)).name);
     }
   }
@@ -333,7 +354,7 @@ void ProcessTasks::Forget() {
     if (process.parent != kNone) process.parent = place[process.parent];
     if (!process.alive) continue;
     known_processes_.emplace(Key(process.watch, process.pid), i);
-    if (process.watch != 0) pids_.push_back(process.pid);
+    if (process.watch != 0 && !process.only_children) pids_.push_back(process.pid);
   }
   known_threads_.clear();
   std::erase_if(threads_, [&](const Thread& thread) { return place[thread.process] == kNone; });

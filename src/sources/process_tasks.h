@@ -24,6 +24,9 @@ class ProcessTasks {
 
   // Begins to watch a process; its threads and children are found by Scan.
   void Add(WatchId watch, int32_t pid, bool with_children);
+  // Watches all that a process starts from now on, and what is handed to it when its own parent
+  // ends, but not the process itself.
+  void AddChildrenOf(WatchId watch, int32_t pid);
   void Remove(WatchId watch);
 
   // Looks for new threads, and with `children` for new processes.
@@ -59,6 +62,7 @@ class ProcessTasks {
     int32_t pid = 0;
     size_t parent = kNone;  // index into processes_
     bool with_children = true;
+    bool only_children = false;  // the process itself is not watched
     bool alive = true;
     bool counted = false;  // own_base_ns and reaped_base_ns are set
     bool attached = false;
@@ -92,6 +96,7 @@ class ProcessTasks {
   size_t AddProcess(WatchId watch, int32_t pid, size_t parent, bool attached);
   void ScanThreads(size_t process);
   void ScanChildren(size_t process);
+  void ScanChildrenOfThread(size_t process, int32_t tid);
   void ScanAllProcesses();
   void AddThread(size_t process, int32_t tid);
   void Tell(uint32_t task, const Process& process, int32_t tid, std::string_view name);

@@ -30,6 +30,7 @@ struct Recorder::State {
   size_t cpu_util_column = kNoColumn;
   Recording piece;
   std::optional<Nanos> last_power;
+  std::optional<Nanos> last_activity;
   Nanos last_time;
 
   bool IsOurs(WatchId watch) const {
@@ -54,7 +55,7 @@ void Recorder::State::ClearPiece() {
 
 Recorder::Recorder(const Discovery& discovery, const Sampler& sampler, Options options)
     : state_(std::make_unique<State>()) {
-  const Nanos period = std::max(sampler.period(), options.every);
+  const Nanos period = std::max({sampler.period(), options.every, options.period});
   state_->options = std::move(options);
   state_->channels.reserve(discovery.channels.size());
   for (const PowerChannel& channel : discovery.channels) {
@@ -105,6 +106,7 @@ void Recorder::OnTaskBirth(const TaskBirth& birth) {
 void Recorder::OnActivity(Nanos time, std::span<const CpuJiffies> cpus,
                           std::span<const TaskSample> tasks) {
   State& state = *state_;
+  state.last_activity = time;
   // The first sample is where all tasks that were there already begin: it has to have them all.
   if (!state.Ready()) return;
   ActivityTrace& activity = state.piece.activity;
@@ -177,6 +179,18 @@ double Recorder::outermost_j() const {
   }
   return joules;
 }
+
+void Recorder::StartFrom(Nanos time) {
+  for (ChannelRecord& channel : state_->channels) channel.StartFrom(time);
+}
+
+bool Recorder::HasReached(Nanos time) const {
+  return std::all_of(
+      state_->channels.begin(), state_->channels.end(),
+      [&](const ChannelRecord& channel) { return channel.HasReached(time, state_->last_time); });
+}
+
+std::optional<Nanos> Recorder::last_activity() const { return state_->last_activity; }
 
 double Recorder::cpu_util() const { return state_->cpu_util; }
 

@@ -4,14 +4,16 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cerrno>
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <ctime>
 #include <mutex>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "sources/cpu_times.h"
 #include "sources/lateness.h"
 #include "sources/process_tasks.h"
@@ -25,13 +27,22 @@ constexpr size_t kRingBytes = size_t{1} << 20;
 constexpr int64_t kShortestPeriodNs = 200'000;
 // How often children are looked for; threads are at every sample of the activity.
 constexpr int64_t kChildrenPeriodNs = 100'000'000;
-constexpr int64_t kLongestActivityNs = 500'000'000;
-// What reading one source, or all tasks, may take of a core; what is slower is read less often.
-constexpr double kCoreShareOfSource = 0.005;
+// From here on tasks and features do not wait for a tick, and are read once a second at least.
+constexpr int64_t kLongPeriodNs = 50'000'000;
+constexpr int64_t kLongestUsualNs = 1'000'000'000;
+// How much too early what is due may be read along with a tick.
+constexpr int64_t kEarlyNs = 10'000'000;
+// What may be taken of a core for reading a source of power, all tasks, and the features; what is
+// slower is read less often.
+constexpr double kCoreShareOfPower = 0.0125;
+constexpr double kCoreShareOfTasks = 0.005;
+constexpr double kCoreShareOfFeatures = 0.01;
 constexpr uint32_t kReadsToJudge = 16;
 constexpr uint32_t kSparsestReading = 256;
-// Counters that step at least this often are read right after a step at both ends of a recording.
-constexpr double kFastCounterUs = 5000;
+// However long the period, a counter is read twice before it could wrap at this power.
+constexpr double kMostWatts = 1000;
+constexpr std::chrono::milliseconds kLongestReadNow{100};
+constexpr int64_t kShortestForWrapsNs = 20'000'000;
 
 int64_t ClockNs(clockid_t clock) {
   timespec time{};
@@ -39,10 +50,9 @@ int64_t ClockNs(clockid_t clock) {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-void SleepUntil(int64_t monotonic_ns) {
-  const timespec until{monotonic_ns / 1'000'000'000, monotonic_ns % 1'000'000'000};
-  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
-  }
+// As CLOCK_MONOTONIC has it, which is the steady clock here.
+std::chrono::steady_clock::time_point TimePoint(int64_t monotonic_ns) {
+  return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(monotonic_ns));
 }
 
 uint64_t ResidentBytes() {
@@ -68,7 +78,19 @@ struct ReadingPlan {
   uint32_t every = 1;
   uint32_t reads = 0;
   int64_t least_cost_ns = INT64_MAX;
+  int64_t known_cost_ns = 0;
 };
+
+// The longest period at which no counter wraps unseen.
+int64_t LongestPeriod(const std::vector<PowerChannel>& channels) {
+  double longest = 1e18;
+  for (const PowerChannel& channel : channels) {
+    if (channel.kind != ChannelKind::kEnergyCounter || channel.meter.wrap == 0) continue;
+    const double joules = static_cast<double>(channel.meter.wrap) * channel.meter.per_count;
+    longest = std::min(longest, joules / (2 * kMostWatts) * 1e9);
+  }
+  return std::max(kShortestForWrapsNs, static_cast<int64_t>(longest));
+}
 
 template <typename Thing>
 std::span<const std::byte> Bytes(std::span<const Thing> things) {
@@ -89,13 +111,15 @@ struct Sampler::State {
   struct Command {
     WatchId watch;
     int32_t pid;  // 0: watch it no more
+    bool only_children = false;
   };
 
   State(const Machine& given, Discovery& found, const SamplerOptions& asked)
       : machine(given),
         discovery(found),
         options(asked),
-        period_ns(std::max(kShortestPeriodNs, asked.period.value)),
+        longest_period_ns(LongestPeriod(found.channels)),
+        period_ns(AllowedPeriod(asked.period)),
         cpu_times(given),
         tasks(given),
         readings(found.channels.size()),
@@ -113,11 +137,14 @@ struct Sampler::State {
     cpu_time = tasks.cpu_time();
   }
 
+  int64_t AllowedPeriod(Nanos asked) const {
+    return std::clamp(asked.value, kShortestPeriodNs, longest_period_ns);
+  }
   void Run();
   int64_t Tick(int64_t deadline);
   void ObeyCommands();
-  void ReadAtStep();
   void ReadPower(bool all);
+  void ReadWhatIsDue(int64_t now);
   void ReadActivity(int64_t now);
   void ReadFeatures();
   void TellBirths();
@@ -128,21 +155,31 @@ struct Sampler::State {
   Machine machine;
   Discovery& discovery;
   SamplerOptions options;
+  const int64_t longest_period_ns;
   std::atomic<int64_t> period_ns;
   CpuTimes cpu_times;
   ProcessTasks tasks;
   std::string cpu_time;
   std::vector<MeterReading> readings;
   std::vector<ReadingPlan> plans;
+  std::vector<Command> todo;
   std::vector<double> features;
   Ring ring{kRingBytes};
   std::vector<std::byte> drained;
 
+  // Sleeps until `monotonic_ns`, or until somebody wants something.
+  void SleepUntil(int64_t monotonic_ns);
+  void Order(const Command& command);
+
   std::thread thread;
   std::atomic<bool> stop = false;
   std::mutex mutex;
-  std::vector<Command> commands;  // by mutex
-  std::atomic<bool> has_commands = false;
+  std::condition_variable wanted;       // by mutex: something is to be done before the next tick
+  std::condition_variable done;         // by mutex: reads_done has grown
+  std::vector<Command> commands;        // by mutex
+  uint64_t reads_wanted = 0;            // by mutex
+  uint64_t reads_done = 0;              // by mutex
+  std::atomic<bool> is_wanted = false;  // written by mutex
   std::atomic<WatchId> next_watch = 1;
 
   const int64_t epoch_ns;  // what turns the monotonic clock into the time since the epoch
@@ -186,47 +223,14 @@ void Sampler::State::ReadPower(bool all) {
     // The least of several is what it costs; the rest is the machine being busy.
     plan.least_cost_ns = std::min(plan.least_cost_ns, ClockNs(CLOCK_MONOTONIC) - before);
     if (++plan.reads % kReadsToJudge != 0) continue;
-    const double allowed = static_cast<double>(period_ns.load()) * kCoreShareOfSource;
+    const double allowed = static_cast<double>(period_ns.load()) * kCoreShareOfPower;
     plan.every = std::clamp(
         static_cast<uint32_t>(std::ceil(static_cast<double>(plan.least_cost_ns) / allowed)), 1U,
         kSparsestReading);
-    plan.least_cost_ns = INT64_MAX;
+    plan.known_cost_ns = std::exchange(plan.least_cost_ns, INT64_MAX);
   }
   Put({RecordKind::kPower, static_cast<uint32_t>(readings.size()), time.value, 0},
       Bytes(std::span<const MeterReading>(readings)));
-}
-
-// Waits for the next step of the fastest counter, so that a recording begins and ends with whole
-// steps.
-void Sampler::State::ReadAtStep() {
-  size_t source = plans.size();
-  size_t channel = 0;
-  double fastest = kFastCounterUs;
-  for (size_t i = 0; i < plans.size(); ++i) {
-    for (size_t c = 0; c < plans[i].channels; ++c) {
-      const PowerChannel& candidate = discovery.channels[plans[i].first_channel + c];
-      if (candidate.kind != ChannelKind::kEnergyCounter || !candidate.meter.moves.value_or(false) ||
-          candidate.meter.origin != Origin::kMeasured ||
-          !(candidate.meter.update_period_us <= fastest)) {
-        continue;
-      }
-      fastest = candidate.meter.update_period_us;
-      source = i;
-      channel = c;
-    }
-  }
-  if (source < plans.size()) {
-    const std::span<MeterReading> out =
-        std::span(readings).subspan(plans[source].first_channel, plans[source].channels);
-    const int64_t limit = ClockNs(CLOCK_MONOTONIC) + static_cast<int64_t>(2 * fastest * 1000);
-    discovery.power[source]->Read(out);
-    const uint64_t before = out[channel].count;
-    while (ClockNs(CLOCK_MONOTONIC) < limit) {
-      discovery.power[source]->Read(out);
-      if (out[channel].state == ReadState::kOk && out[channel].count != before) break;
-    }
-  }
-  ReadPower(true);
 }
 
 void Sampler::State::TellBirths() {
@@ -267,19 +271,76 @@ void Sampler::State::ReadFeatures() {
       Bytes(std::span<const double>(features)));
 }
 
-void Sampler::State::ObeyCommands() {
-  if (!has_commands.exchange(false)) return;
+void Sampler::State::SleepUntil(int64_t monotonic_ns) {
+  std::unique_lock lock(mutex);
+  wanted.wait_until(lock, TimePoint(monotonic_ns), [&] { return is_wanted.load(); });
+}
+
+void Sampler::State::Order(const Command& command) {
   const std::lock_guard lock(mutex);
-  for (const Command& command : commands) {
+  commands.push_back(command);
+  is_wanted = true;
+  wanted.notify_one();
+}
+
+// What was ordered meanwhile, with a reading of everything: those that are watched no more are read
+// a last time, those that are watched from now on a first time.
+void Sampler::State::ObeyCommands() {
+  if (!is_wanted.load(std::memory_order_relaxed)) return;
+  uint64_t reads = 0;
+  {
+    const std::lock_guard lock(mutex);
+    is_wanted = false;
+    reads = reads_wanted;
+    todo.swap(commands);
+  }
+  if (stop) return;
+  ReadPower(true);
+  const bool ends = std::any_of(todo.begin(), todo.end(),
+                                [](const Command& command) { return command.pid == 0; });
+  if (ends) ReadActivity(ClockNs(CLOCK_MONOTONIC));
+  for (const Command& command : todo) {
     if (command.pid == 0) {
       tasks.Remove(command.watch);
+    } else if (command.only_children) {
+      tasks.AddChildrenOf(command.watch, command.pid);
     } else {
       tasks.Add(command.watch, command.pid, true);
     }
   }
-  commands.clear();
-  tell_all = true;
-  next_activity = 0;
+  tell_all = tell_all || !todo.empty();
+  todo.clear();
+  ReadActivity(ClockNs(CLOCK_MONOTONIC));
+  const std::lock_guard lock(mutex);
+  reads_done = reads;
+  done.notify_all();
+}
+
+// Tasks and features, each when it is time, and no more often than their cost allows.
+void Sampler::State::ReadWhatIsDue(int64_t now) {
+  const int64_t period = period_ns.load(std::memory_order_relaxed);
+  // A little early, so that a time that is a multiple of the period stays one.
+  const int64_t early = std::min(period / 2, kEarlyNs);
+  const auto due_after = [&](Nanos usual, int64_t cost, double share, int64_t longest) {
+    const int64_t least = std::max(usual.value, std::min(period, kLongestUsualNs));
+    const int64_t interval = std::clamp(static_cast<int64_t>(static_cast<double>(cost) / share),
+                                        least, std::max(least, longest));
+    return now + interval - early;
+  };
+  if (now >= next_activity) {
+    const int64_t before = ClockNs(CLOCK_THREAD_CPUTIME_ID);
+    ReadActivity(now);
+    const int64_t cost = ClockNs(CLOCK_THREAD_CPUTIME_ID) - before;
+    next_activity =
+        due_after(options.activity_period, cost, kCoreShareOfTasks, options.longest_activity.value);
+  }
+  if (now >= next_features && !features.empty()) {
+    // By the clock: a driver that makes us wait holds up the meters.
+    const int64_t before = ClockNs(CLOCK_MONOTONIC);
+    ReadFeatures();
+    const int64_t cost = ClockNs(CLOCK_MONOTONIC) - before;
+    next_features = due_after(options.feature_period, cost, kCoreShareOfFeatures, INT64_MAX);
+  }
 }
 
 // One tick; returns when the next one is due.
@@ -298,21 +359,7 @@ int64_t Sampler::State::Tick(int64_t deadline) {
     Put({RecordKind::kMissed, 0, Now().value, static_cast<uint64_t>(skipped)});
   }
   ReadPower(false);
-  ObeyCommands();
-  if (now >= next_activity) {
-    const int64_t before = ClockNs(CLOCK_THREAD_CPUTIME_ID);
-    ReadActivity(now);
-    const int64_t cost = ClockNs(CLOCK_THREAD_CPUTIME_ID) - before;
-    // A little early, so that a period that is a multiple of the tick stays one.
-    next_activity = now - period / 2 +
-                    std::clamp(static_cast<int64_t>(static_cast<double>(cost) / kCoreShareOfSource),
-                               options.activity_period.value,
-                               std::max(options.activity_period.value, kLongestActivityNs));
-  }
-  if (now >= next_features && !features.empty()) {
-    ReadFeatures();
-    next_features = now + options.feature_period.value - period / 2;
-  }
+  ReadWhatIsDue(now);
   ++tick;
   return next;
 }
@@ -321,26 +368,27 @@ void Sampler::State::Run() {
   prctl(PR_SET_NAME, "beryl-sampler");
   prctl(PR_SET_TIMERSLACK, 1000UL);
   ObeyCommands();
-  ReadAtStep();
+  ReadPower(true);
   ReadActivity(ClockNs(CLOCK_MONOTONIC));
   if (!features.empty()) ReadFeatures();
   int64_t next = ClockNs(CLOCK_MONOTONIC) + period_ns.load();
   while (!stop.load(std::memory_order_relaxed)) {
-    // Long periods are slept in parts, so that a stop does not wait for them.
-    constexpr int64_t kLongestSleepNs = 50'000'000;
-    const int64_t now = ClockNs(CLOCK_MONOTONIC);
-    next = std::min(next, now + period_ns.load());  // if told to go faster, from now on
-    SleepUntil(std::min(next, now + kLongestSleepNs));
-    if (next > now + kLongestSleepNs) {
-      if (has_commands.load(std::memory_order_relaxed)) {
-        ObeyCommands();
-        ReadActivity(now);
-      }
-      continue;
+    next = std::min(next, ClockNs(CLOCK_MONOTONIC) + period_ns.load());  // if told to go faster
+    int64_t wake = next;
+    if (period_ns.load() > kLongPeriodNs) {
+      wake = std::min(wake, next_activity);
+      if (!features.empty()) wake = std::min(wake, next_features);
     }
-    next = Tick(next);
+    SleepUntil(wake);
+    ObeyCommands();
+    const int64_t now = ClockNs(CLOCK_MONOTONIC);
+    if (now >= next) {
+      next = Tick(next);
+    } else {
+      ReadWhatIsDue(now);
+    }
   }
-  ReadAtStep();
+  ReadPower(true);
   ReadActivity(ClockNs(CLOCK_MONOTONIC));
   if (!features.empty()) ReadFeatures();
 }
@@ -366,7 +414,12 @@ Result<bool> Sampler::Start() {
 
 void Sampler::Stop() {
   if (!state_->thread.joinable()) return;
-  state_->stop = true;
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->stop = true;
+    state_->is_wanted = true;
+    state_->wanted.notify_one();
+  }
   state_->thread.join();
   state_->ended_ns = ClockNs(CLOCK_MONOTONIC);
 }
@@ -376,20 +429,34 @@ Result<WatchId> Sampler::Watch(int32_t pid) {
     return InvalidError(fmt::format("process {}: there is no such process", pid));
   }
   const WatchId watch = state_->next_watch.fetch_add(1);
-  const std::lock_guard lock(state_->mutex);
-  state_->commands.push_back({watch, pid});
-  state_->has_commands = true;
+  state_->Order({watch, pid});
   return watch;
 }
 
-void Sampler::Unwatch(WatchId watch) {
-  const std::lock_guard lock(state_->mutex);
-  state_->commands.push_back({watch, 0});
-  state_->has_commands = true;
+WatchId Sampler::WatchChildren() {
+  const WatchId watch = state_->next_watch.fetch_add(1);
+  state_->Order({watch, getpid(), true});
+  return watch;
+}
+
+void Sampler::Unwatch(WatchId watch) { state_->Order({watch, 0}); }
+
+void Sampler::ReadNow() {
+  State& state = *state_;
+  if (!state.thread.joinable()) return;
+  std::unique_lock lock(state.mutex);
+  const uint64_t mine = ++state.reads_wanted;
+  state.is_wanted = true;
+  state.wanted.notify_one();
+  state.done.wait_for(lock, kLongestReadNow, [&] { return state.reads_done >= mine; });
 }
 
 void Sampler::SetPeriod(Nanos period) {
-  state_->period_ns = std::max(kShortestPeriodNs, period.value);
+  const int64_t allowed = state_->AllowedPeriod(period);
+  if (state_->period_ns.exchange(allowed) <= allowed) return;
+  const std::lock_guard lock(state_->mutex);
+  state_->is_wanted = true;
+  state_->wanted.notify_one();
 }
 
 Nanos Sampler::period() const { return Nanos{state_->period_ns.load()}; }
@@ -423,6 +490,19 @@ size_t Sampler::Drain(SampleSink& sink) {
     }
   }
   return count;
+}
+
+std::vector<std::string> Sampler::notes() const {
+  std::vector<std::string> notes;
+  for (const ReadingPlan& plan : state_->plans) {
+    if (plan.every <= 1) continue;
+    const PowerChannel& channel = state_->discovery.channels[plan.first_channel];
+    notes.push_back(fmt::format(
+        "{}: read every {}, not every {}, as reading takes {}", channel.meter.source,
+        FormatSeconds(period().seconds() * plan.every), FormatSeconds(period().seconds()),
+        FormatSeconds(static_cast<double>(plan.known_cost_ns) * 1e-9)));
+  }
+  return notes;
 }
 
 SamplerCost Sampler::cost() const {

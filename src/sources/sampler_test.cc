@@ -150,6 +150,70 @@ TEST(SamplerThread, ManyWatchesComeAndGo) {
   sampler.Stop();
 }
 
+struct CountingSink final : SampleSink {
+  void OnPower(Nanos time, std::span<const MeterReading> /*readings*/) override {
+    ++powers;
+    last = time;
+  }
+  void OnTaskBirth(const TaskBirth& birth) override { births.push_back(birth.pid); }
+  void OnActivity(Nanos /*time*/, std::span<const CpuJiffies> /*cpus*/,
+                  std::span<const TaskSample> /*tasks*/) override {
+    ++activities;
+  }
+  void OnFeatures(Nanos /*time*/, std::span<const double> /*values*/) override {}
+  void OnMissed(Nanos /*time*/, uint64_t /*ticks*/) override {}
+  int powers = 0;
+  int activities = 0;
+  Nanos last;
+  std::vector<int32_t> births;
+};
+
+TEST(SamplerThread, ReadsAtOnceWhenAsked) {
+  Discovery discovery = OneWatt();
+  SamplerOptions options;
+  options.period = Nanos{600'000'000'000};
+  Sampler sampler(Machine(), discovery, options);
+  ASSERT_TRUE(sampler.Start());
+  sampler.ReadNow();
+  CountingSink sink;
+  sampler.Drain(sink);
+  for (int i = 0; i < 5; ++i) {
+    const Nanos asked = sampler.Now();
+    const CountingSink before = sink;
+    sampler.ReadNow();
+    sampler.Drain(sink);
+    EXPECT_GT(sink.powers, before.powers);
+    EXPECT_GT(sink.activities, before.activities);
+    EXPECT_GE(sink.last, asked);
+  }
+}
+
+TEST(SamplerThread, TasksAreReadBetweenTicksThatAreFarApart) {
+  Discovery discovery = OneWatt();
+  SamplerOptions options;
+  options.period = Nanos{10'000'000'000};
+  Sampler sampler(Machine(), discovery, options);
+  ASSERT_TRUE(sampler.Start());
+  CountingSink sink;
+  SpinUntil([&] {
+    sampler.Drain(sink);
+    return sink.activities >= 3;
+  });
+  EXPECT_GE(sink.activities, 3);
+  EXPECT_EQ(sink.powers, 1);
+}
+
+TEST(Sampler, CountersAreReadBeforeTheyCanWrapTwice) {
+  Discovery discovery = OneWatt();
+  discovery.channels[0].meter.wrap = 65'532'610'987;
+  SamplerOptions options;
+  options.period = Nanos{600'000'000'000};
+  Sampler sampler(Machine(), discovery, options);
+  EXPECT_LE(sampler.period().seconds(), 33);
+  sampler.SetPeriod(Nanos{4'000'000});
+  EXPECT_EQ(sampler.period(), Nanos{4'000'000});
+}
+
 TEST(Sampler, RefusesAProcessThatIsNotThere) {
   Discovery discovery = OneWatt();
   Sampler sampler(Machine(), discovery, {});

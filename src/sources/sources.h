@@ -175,6 +175,8 @@ class SampleSink {
 struct SamplerOptions {
   Nanos period{4'000'000};            // of power; 1 ms to minutes
   Nanos activity_period{20'000'000};  // of CPU times, rounded up to whole ticks
+  // To which it may be stretched where there are so many tasks that reading them is dear.
+  Nanos longest_activity{500'000'000};
   Nanos feature_period{100'000'000};
   bool jiffies_of_all_tasks =
       false;  // user and system time of every task, as published clients want
@@ -194,9 +196,18 @@ class Sampler {
 
   // Watches a process and its descendants from now on. An Error: there is no such process.
   Result<WatchId> Watch(int32_t pid);
+  // Watches all that this program starts from now on, and what is handed to it as a reaper of
+  // orphans (PR_SET_CHILD_SUBREAPER). What is not waited for before a sample was taken is told by
+  // its own number.
+  WatchId WatchChildren();
   void Unwatch(WatchId watch);
 
-  // Faster or slower from the next tick on. Any thread.
+  // A reading of power and tasks beside those that are due. Returns when it can be drained, or
+  // after 100 ms. Any thread but the one that samples.
+  void ReadNow();
+
+  // Faster or slower from the next tick on. Any thread. Counters that would wrap unseen are read
+  // more often than asked.
   void SetPeriod(Nanos period);
   Nanos period() const;
 
@@ -204,6 +215,8 @@ class Sampler {
   size_t Drain(SampleSink& sink);
 
   SamplerCost cost() const;
+  // After Stop: what was not read as often as asked, and why.
+  std::vector<std::string> notes() const;
   // The time as samples have it: nanoseconds since the epoch, never back.
   Nanos Now() const;
   // The package of each CPU, and what task time is told by.
@@ -225,7 +238,8 @@ class Recorder final : public SampleSink {
   // Watches of the sampler that are ours.
   struct Options {
     std::vector<WatchId> watches;
-    Nanos every;  // at most one sample in this time; 0: all
+    Nanos every = {};   // at most one sample in this time; 0: all
+    Nanos period = {};  // how far apart readings are meant to be; 0: as the sampler says
   };
   Recorder(const Discovery& discovery, const Sampler& sampler, Options options);
   ~Recorder() override;
@@ -247,8 +261,16 @@ class Recorder final : public SampleSink {
   // The last piece: closes what was still open, such as a counter that stands still.
   Piece Finish();
 
-  // Counts the tasks of one more watch as ours: those of a process that began just now.
+  // What a counter that has rested so far counts from now on was used from `time` on.
+  void StartFrom(Nanos time);
+  // Counts the tasks of one more watch as ours: those of processes that begin from now on.
   void AddWatch(WatchId watch);
+
+  // Whether every meter that moves has told something at or after `time`, or will not: what was
+  // used until then is known.
+  bool HasReached(Nanos time) const;
+  // The last sample of tasks; nothing: there is none.
+  std::optional<Nanos> last_activity() const;
 
   // The joules each channel has read so far; NaN: nothing yet.
   std::vector<double> energy_j() const;
