@@ -1,5 +1,7 @@
 // The power that a battery gives, while it gives any.
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -7,6 +9,7 @@
 #include "base/text.h"
 #include "sources/count_file.h"
 #include "sources/machine_files.h"
+#include "sources/proc_file.h"
 #include "sources/search.h"
 
 namespace beryl::sources {
@@ -14,91 +17,128 @@ namespace {
 
 constexpr const char* kSource = "battery";
 
-// Power of all batteries together, in microwatts: from one file each, or from a current and a
-// voltage.
+constexpr uint64_t kMostMicro = 1'000'000'000'000;  // a megawatt
+
+CountFile Gauge(const std::string& path) { return {path, kMostMicro, CountFile::Sign::kIgnored}; }
+
+// One battery: what it does, and its power from one file, or from a current and a voltage.
+class Battery {
+ public:
+  explicit Battery(const std::string& folder)
+      : status_((folder + "/status").c_str()),
+        power_(Gauge(folder + "/power_now")),
+        current_(Gauge(folder + "/current_now")),
+        voltage_(Gauge(folder + "/voltage_now")) {
+    has_power_ = power_.Read().state == ReadState::kOk;
+    has_product_ =
+        current_.Read().state == ReadState::kOk && voltage_.Read().state == ReadState::kOk;
+  }
+
+  enum class Does : uint8_t { kRests, kGives, kTakes };
+  Does does() const {
+    std::array<char, 32> buffer;
+    const std::string_view status = Trim(status_.Read(buffer));
+    return status == "Discharging" ? Does::kGives
+           : status == "Charging"  ? Does::kTakes
+                                   : Does::kRests;
+  }
+  const char* reads() const {
+    return has_power_ ? "power_now" : has_product_ ? "current_now times voltage_now" : nullptr;
+  }
+
+  MeterReading Microwatts() {
+    if (has_power_) return power_.Read();
+    const MeterReading amperes = current_.Read();
+    const MeterReading volts = voltage_.Read();
+    const double product =
+        static_cast<double>(amperes.count) * 1e-6 * static_cast<double>(volts.count);
+    return {std::max(amperes.state, volts.state), static_cast<uint64_t>(product)};
+  }
+
+ private:
+  ProcFile status_;
+  CountFile power_;
+  CountFile current_;
+  CountFile voltage_;
+  bool has_power_ = false;
+  bool has_product_ = false;
+};
+
+// Power of those that give any, together. One that rests takes and gives nothing: some machines use
+// one battery up before they begin with the next. If none gives, or one is charged, the machine is
+// fed by something else.
 class Batteries final : public PowerSource {
  public:
-  Batteries() { channels_.emplace_back(); }
-
-  void AddPower(CountFile power) { powers_.push_back(std::move(power)); }
-  void AddProduct(CountFile current, CountFile voltage) {
-    products_.emplace_back(std::move(current), std::move(voltage));
+  explicit Batteries(std::vector<Battery> batteries) : batteries_(std::move(batteries)) {
+    channels_.emplace_back();
   }
   PowerChannel& channel() { return channels_.front(); }
   const std::vector<PowerChannel>& channels() const override { return channels_; }
 
   void Read(std::span<MeterReading> out) override {
     MeterReading sum{ReadState::kOk, 0};
-    const auto add = [&](const MeterReading& reading, double microwatts) {
+    bool feeds = false;
+    for (Battery& battery : batteries_) {
+      const Battery::Does does = battery.does();
+      if (does == Battery::Does::kRests) continue;
+      feeds = does == Battery::Does::kGives;
+      if (!feeds) break;
+      const MeterReading reading = battery.Microwatts();
       sum.state = std::max(sum.state, reading.state);
-      sum.count += static_cast<uint64_t>(microwatts);
-    };
-    for (CountFile& power : powers_) {
-      const MeterReading reading = power.Read();
-      add(reading, static_cast<double>(reading.count));
+      sum.count += reading.count;
     }
-    for (auto& [current, voltage] : products_) {
-      const MeterReading amperes = current.Read();
-      const MeterReading volts = voltage.Read();
-      add({std::max(amperes.state, volts.state), 0},
-          static_cast<double>(amperes.count) * 1e-6 * static_cast<double>(volts.count));
-    }
+    if (!feeds) sum.state = ReadState::kGone;
     if (sum.state != ReadState::kOk) sum.count = 0;
     out[0] = sum;
   }
 
  private:
   std::vector<PowerChannel> channels_;
-  std::vector<CountFile> powers_;
-  std::vector<std::pair<CountFile, CountFile>> products_;
+  std::vector<Battery> batteries_;
 };
-
-constexpr uint64_t kMostMicro = 1'000'000'000'000;  // a megawatt
 
 }  // namespace
 
 Result<FoundSource> FindBattery(const Search& search) {
   FoundSource found;
   const std::string supplies = search.machine.sysfs + "/class/power_supply";
-  auto source = std::make_unique<Batteries>();
-  std::vector<std::string> used;
+  std::vector<Battery> batteries;
+  std::string reads;
+  bool feeds = false;
+  bool tells = true;
   for (const std::string& name : NamesIn(supplies)) {
     const std::string folder = fmt::format("{}/{}", supplies, name);
     if (ReadLine(folder + "/type").value_or("") != "Battery") continue;
     // Of a mouse or a keyboard.
     if (ReadLine(folder + "/scope").value_or("") == "Device") continue;
-    const std::string status = ReadLine(folder + "/status").value_or("not known");
-    if (status != "Discharging") {
+    Battery battery(folder);
+    const Battery::Does does = battery.does();
+    if (does != Battery::Does::kGives) {
       found.refused.push_back(
           {kSource,
            fmt::format("{}: its status is {}, so it does not feed the machine", name,
-                       Printable(status)),
+                       Printable(ReadLine(folder + "/status").value_or("not known"))),
            "unplug the machine to measure by its battery, or use an external meter (--meter)"});
-      continue;
-    }
-    CountFile power(folder + "/power_now", kMostMicro);
-    CountFile current(folder + "/current_now", kMostMicro);
-    CountFile voltage(folder + "/voltage_now", kMostMicro);
-    if (power.Read().state == ReadState::kOk) {
-      source->AddPower(std::move(power));
-      used.push_back(name + "/power_now");
-    } else if (current.Read().state == ReadState::kOk && voltage.Read().state == ReadState::kOk) {
-      source->AddProduct(std::move(current), std::move(voltage));
-      used.push_back(name + "/current_now times voltage_now");
-    } else {
+    } else if (!battery.reads()) {
       found.refused.push_back({kSource, name + ": it tells neither power nor current and voltage",
                                "use an external meter (--meter)"});
     }
+    feeds = feeds || does == Battery::Does::kGives;
+    tells = tells && (does == Battery::Does::kRests ||
+                      (does == Battery::Does::kGives && battery.reads() != nullptr));
+    if (!battery.reads()) continue;
+    reads += fmt::format("{}{}/{}", reads.empty() ? "" : " and ", name, battery.reads());
+    batteries.push_back(std::move(battery));
   }
-  if (used.empty()) return found;
+  if (!feeds || !tells) return found;
+  found.refused.clear();  // of those that rest: they are read when they begin
+  auto source = std::make_unique<Batteries>(std::move(batteries));
   PowerChannel& channel = source->channel();
   channel.name = "battery";
   channel.scope = ChannelScope::kWall;
   channel.kind = ChannelKind::kPowerGauge;
   channel.meter.source = kSource;
-  for (const std::string& one : used) {
-    channel.meter.reads += (channel.meter.reads.empty() ? "" : " and ") + one;
-  }
+  channel.meter.reads = std::move(reads);
   channel.meter.unit = "uW";
   channel.meter.per_count = 1e-6;
   found.power = std::move(source);

@@ -60,6 +60,49 @@ TEST(CountFile, DoesNotMakeUpACountOfGarbage) {
   EXPECT_EQ(file.Read().count, 42U);
 }
 
+TEST(CountFile, TakesASignForNothingWhereTold) {
+  const TestMachine machine;
+  machine.WriteFile("count", "-5");
+  EXPECT_EQ(CountFile(machine.Path("count"), 100).Read().state, ReadState::kRetry);
+  CountFile file(machine.Path("count"), 100, CountFile::Sign::kIgnored);
+  EXPECT_EQ(file.Read().count, 5U);
+  machine.WriteFile("count", "--5");
+  EXPECT_EQ(file.Read().state, ReadState::kRetry);
+}
+
+TEST(CountFile, SaysWhatTheTroubleIs) {
+  const TestMachine machine;
+  CountFile none(machine.Path("count"), 100);
+  EXPECT_EQ(none.Trouble(), "No such file or directory (ENOENT)");
+  machine.WriteFile("count", "");
+  CountFile file(machine.Path("count"), 100);
+  EXPECT_EQ(file.ReadPatiently().state, ReadState::kRetry);
+  EXPECT_EQ(file.Trouble(), "it is empty");
+  machine.WriteFile("count", "12 monkeys");
+  EXPECT_EQ(file.Trouble(), "'12 monkeys' is not a number");
+  machine.WriteFile("count", "101");
+  EXPECT_EQ(file.Trouble(), "101 is more than it can be (100)");
+}
+
+// Whoever reads a remedy can do as it says, wherever the program is.
+TEST(Remedies, NameTheProgramThatRuns) {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string beside = std::filesystem::path(self).parent_path() / "beryl-monitor";
+  EXPECT_EQ(SetcapCommand("cap_perfmon+ep"),
+            "sudo setcap cap_perfmon+ep " + self +
+                " (the monitor is a program of its own: " + beside + ")");
+  EXPECT_EQ(MonitorCommand(), "sudo " + self + " monitor");
+}
+
+TEST(HasAmdProcessors, IsToldByTheVendor) {
+  const TestMachine machine;
+  EXPECT_FALSE(HasAmdProcessors(machine.Path("proc")));
+  machine.WriteFile("proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel");
+  EXPECT_FALSE(HasAmdProcessors(machine.Path("proc")));
+  machine.WriteFile("proc/cpuinfo", "processor\t: 0\nvendor_id\t: HygonGenuine");
+  EXPECT_TRUE(HasAmdProcessors(machine.Path("proc")));
+}
+
 TEST(CountFile, NoticesThatItWasReplaced) {
   const TestMachine machine;
   machine.WriteFile("count", "5");

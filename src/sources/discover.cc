@@ -17,15 +17,16 @@ struct SourceEntry {
   Result<FoundSource> (*find)(const Search&);
 };
 
-// All sources. Where two of them read one thing, the one that stands first is read.
+// All sources. Where two of them read one thing, the one that stands first is read: a meter that
+// was named before one that the board happens to have.
 constexpr std::array<SourceEntry, 9> kSources = {{
     {"replay", FindReplay},
     {"rapl-perf", FindRaplPerf},
     {"rapl-powercap", FindRaplPowercap},
     {"nvml", FindNvml},
+    {"meter", FindMeters},
     {"hwmon", FindHwmon},
     {"battery", FindBattery},
-    {"meter", FindMeters},
     {"estimate", FindEstimate},  // looks at what the others left
     {"proc", FindMachineFeatures},
 }};
@@ -105,7 +106,8 @@ void Append(FoundSource found, Discovery& discovery, Search& search) {
 Machine Machine::FromEnvironment() {
   Machine machine;
   const auto take = [](const char* variable, std::string& place) {
-    if (const char* given = std::getenv(variable); given && *given) place = given;
+    // A program with more rights than whoever started it loads no library of his.
+    if (const char* given = ::secure_getenv(variable); given && *given) place = given;
   };
   take("BERYL_SYSFS", machine.sysfs);
   take("BERYL_PROCFS", machine.procfs);
@@ -130,6 +132,18 @@ bool Search::IsDistrusted(std::string_view source, std::string_view reads) const
   });
 }
 
+std::unique_ptr<PowerSource> Search::TakeOpen(std::string_view source) const {
+  if (!open) return nullptr;
+  for (std::unique_ptr<PowerSource>& one : *open) {
+    if (one && !one->channels().empty() && one->channels().front().meter.source == source) {
+      return std::move(one);
+    }
+  }
+  return nullptr;
+}
+
+bool IsAskedFor(std::string_view source) { return source == "meter" || source == "replay"; }
+
 size_t RankOf(std::string_view source) {
   const auto found = std::find_if(kSources.begin(), kSources.end(),
                                   [&](const SourceEntry& entry) { return entry.name == source; });
@@ -137,10 +151,11 @@ size_t RankOf(std::string_view source) {
 }
 
 Result<Discovery> DiscoverWithout(const Machine& machine, const DiscoverOptions& options,
-                                  const std::vector<Distrusted>& distrusted) {
+                                  const std::vector<Distrusted>& distrusted,
+                                  std::vector<std::unique_ptr<PowerSource>>* open) {
   if (auto ok = CheckOnly(options.only); !ok) return ok.error();
   Discovery discovery;
-  Search search{machine, options, distrusted, {}};
+  Search search{machine, options, distrusted, {}, open};
   for (const SourceEntry& entry : kSources) {
     if (!IsWanted(entry.name, options)) continue;
     auto found = entry.find(search);
@@ -152,7 +167,7 @@ Result<Discovery> DiscoverWithout(const Machine& machine, const DiscoverOptions&
 }
 
 Result<Discovery> Discover(const Machine& machine, const DiscoverOptions& options) {
-  return DiscoverWithout(machine, options, {});
+  return DiscoverWithout(machine, options, {}, nullptr);
 }
 
 }  // namespace beryl::sources

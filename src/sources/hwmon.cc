@@ -19,6 +19,7 @@ namespace {
 
 constexpr const char* kSource = "hwmon";
 constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
+constexpr uint64_t kLongestAverageMs = 3'600'000;
 
 // A file of a chip that tells power or energy.
 struct Sensor {
@@ -85,8 +86,9 @@ PowerChannel ChannelOf(const Sensor& sensor, std::string name, std::string reads
   const std::string stem = sensor.file.substr(0, sensor.file.find('_'));
   if (const auto interval_ms =
           ReadCount(fmt::format("{}/{}_average_interval", sensor.folder, stem));
-      interval_ms && sensor.file.ends_with("_average")) {
+      interval_ms && *interval_ms <= kLongestAverageMs && sensor.file.ends_with("_average")) {
     channel.meter.update_period_us = static_cast<double>(*interval_ms) * 1e3;
+    channel.meter.lag_s = static_cast<double>(*interval_ms) * 1e-3 / 2;
   }
   return channel;
 }
@@ -102,6 +104,11 @@ class Sensors final : public CountFiles, public SecondOpinion {
     if (!powers_[channel]) return kNotKnown;
     const MeterReading reading = powers_[channel]->Read();
     return reading.state == ReadState::kOk ? static_cast<double>(reading.count) * 1e-6 : kNotKnown;
+  }
+  void KeepOnly(std::span<const size_t> places) override {
+    CountFiles::KeepOnly(places);
+    powers_.clear();  // for a first look only
+    powers_.resize(places.size());
   }
 
  private:
@@ -123,7 +130,13 @@ size_t FirstFreeGpu(const Search& search) {
   return gpu;
 }
 
+// What reads the same already. Meters that were named are at the plug, whatever they are called.
 const PowerChannel* HolderOf(const Search& search, const Sensors& source, const std::string& name) {
+  if (name == "wall") {
+    for (const PowerChannel& channel : search.taken) {
+      if (IsAskedFor(channel.meter.source) && channel.scope == ChannelScope::kWall) return &channel;
+    }
+  }
   for (const PowerChannel& channel : source.channels()) {
     if (channel.name == name) return &channel;
   }
@@ -139,6 +152,7 @@ Result<FoundSource> FindHwmon(const Search& search) {
   size_t gpu = FirstFreeGpu(search);
   size_t unreadable = 0;
   std::string first_unreadable;
+  std::string trouble;
   int error = 0;
   for (const std::string& entry : NamesIn(chips)) {
     const std::string folder = fmt::format("{}/{}", chips, entry);
@@ -161,9 +175,10 @@ Result<FoundSource> FindHwmon(const Search& search) {
         continue;
       }
       CountFile file(folder + "/" + sensor.file, 0);
-      if (file.Read().state == ReadState::kGone) {
+      if (file.ReadPatiently().state != ReadState::kOk) {
         if (unreadable++ == 0) {
           first_unreadable = file.path();
+          trouble = file.Trouble();
           error = file.error();
         }
         continue;
@@ -178,10 +193,9 @@ Result<FoundSource> FindHwmon(const Search& search) {
     const bool rights = error == EACCES || error == EPERM;
     found.refused.push_back(
         {kSource,
-         fmt::format("{} sensor(s) cannot be read; {}: {}", unreadable, first_unreadable,
-                     ErrorText(error)),
-         rights ? fmt::format("sudo chmod a+r {}; or let a service read it: sudo beryl monitor",
-                              first_unreadable)
+         fmt::format("{} sensor(s) cannot be read; {}: {}", unreadable, first_unreadable, trouble),
+         rights ? fmt::format("sudo chmod a+r {}; or let a service read it: {}", first_unreadable,
+                              MonitorCommand())
                 : std::string("the driver refuses; look at the kernel's log: sudo dmesg")});
   }
   if (!source->empty()) found.power = std::move(source);

@@ -76,8 +76,21 @@ TEST(Hwmon, BoardsAndRails) {
   EXPECT_THAT(NamesOf(channels), UnorderedElementsAre("wall", "psys", "ina3221:VDD_CPU_GPU_CV"));
   EXPECT_EQ(channels[0].name, "wall");
   EXPECT_EQ(channels[0].meter.update_period_us, 1e6);
+  EXPECT_EQ(channels[0].meter.lag_s, 0.5);
+  EXPECT_EQ(channels[1].meter.lag_s, 0);
   ASSERT_EQ(found->refused.size(), 1U);
   EXPECT_THAT(found->refused[0].reason, HasSubstr("1 sensor"));
+}
+
+TEST(Hwmon, AFileThatSaysNothingIsRefused) {
+  TestMachine machine;
+  machine.WriteFile("sys/class/hwmon/hwmon0/name", "amdgpu");
+  machine.WriteFile("sys/class/hwmon/hwmon0/power1_average", "");
+  const auto found = machine.Find(FindHwmon);
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(found->power);
+  ASSERT_EQ(found->refused.size(), 1U);
+  EXPECT_THAT(found->refused[0].reason, HasSubstr("it is empty"));
 }
 
 TEST(Hwmon, NothingThereIsNotWorthAWord) {
@@ -109,8 +122,54 @@ TEST(Battery, IsReadWhileItGives) {
   EXPECT_EQ(reading.state, ReadState::kOk);
   EXPECT_EQ(reading.count, 13500000U);
   EXPECT_TRUE(found->refused.empty());
+  // Some drivers say by the sign that it is discharging.
+  machine.WriteFile("sys/class/power_supply/BAT0/power_now", "-7500000");
   machine.WriteFile("sys/class/power_supply/BAT1/current_now", "-500000");
-  EXPECT_EQ(ReadOnce(*found->power)[0].state, ReadState::kRetry);
+  EXPECT_EQ(ReadOnce(*found->power)[0].count, 13500000U);
+  // One after the other.
+  machine.WriteFile("sys/class/power_supply/BAT0/status", "Not charging");
+  EXPECT_EQ(ReadOnce(*found->power)[0].count, 6000000U);
+  // On mains it is charged, and no part of what the machine takes.
+  machine.WriteFile("sys/class/power_supply/BAT0/status", "Charging");
+  EXPECT_EQ(ReadOnce(*found->power)[0].state, ReadState::kGone);
+  machine.WriteFile("sys/class/power_supply/BAT0/status", "Full");
+  machine.WriteFile("sys/class/power_supply/BAT1/status", "Unknown");
+  EXPECT_EQ(ReadOnce(*found->power)[0].state, ReadState::kGone);
+  machine.WriteFile("sys/class/power_supply/BAT0/status", "Discharging");
+  EXPECT_EQ(ReadOnce(*found->power)[0].count, 7500000U);
+}
+
+TEST(Battery, OneThatRestsTakesOverLater) {
+  TestMachine machine;
+  for (const char* battery : {"BAT0", "BAT1"}) {
+    const std::string folder = std::string("sys/class/power_supply/") + battery;
+    machine.WriteFile(folder + "/type", "Battery");
+    machine.WriteFile(folder + "/status", "Not charging");
+    machine.WriteFile(folder + "/power_now", "7500000");
+  }
+  machine.WriteFile("sys/class/power_supply/BAT1/status", "Discharging");
+  const auto found = machine.Find(FindBattery);
+  ASSERT_TRUE(found && found->power);
+  EXPECT_TRUE(found->refused.empty());
+  EXPECT_EQ(ReadOnce(*found->power)[0].count, 7500000U);
+  machine.WriteFile("sys/class/power_supply/BAT1/status", "Not charging");
+  machine.WriteFile("sys/class/power_supply/BAT0/status", "Discharging");
+  EXPECT_EQ(ReadOnce(*found->power)[0].count, 7500000U);
+}
+
+TEST(Battery, OneThatDoesNotTellSpoilsTheSum) {
+  TestMachine machine;
+  for (const char* battery : {"BAT0", "BAT1"}) {
+    const std::string folder = std::string("sys/class/power_supply/") + battery;
+    machine.WriteFile(folder + "/type", "Battery");
+    machine.WriteFile(folder + "/status", "Discharging");
+  }
+  machine.WriteFile("sys/class/power_supply/BAT0/power_now", "7500000");
+  const auto found = machine.Find(FindBattery);
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(found->power);
+  ASSERT_EQ(found->refused.size(), 1U);
+  EXPECT_THAT(found->refused[0].reason, HasSubstr("BAT1"));
 }
 
 TEST(Battery, OnMainsItIsRefused) {

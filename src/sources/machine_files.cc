@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <memory>
 #include <system_error>
 
@@ -19,6 +20,7 @@ namespace beryl::sources {
 namespace {
 
 constexpr size_t kLargestList = 65536;
+constexpr std::string_view kMonitor = "beryl-monitor";  // stands beside beryl
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -43,6 +45,27 @@ bool NaturalLess(std::string_view a, std::string_view b) {
     b.remove_prefix(1);
   }
   return a.size() < b.size();
+}
+
+// The program that runs; "beryl" if the system does not tell.
+std::string OwnPath() {
+  std::array<char, 4096> path;
+  const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
+  return size > 0 ? std::string(path.data(), static_cast<size_t>(size)) : "beryl";
+}
+
+bool IsMonitor(std::string_view path) { return path.substr(path.rfind('/') + 1) == kMonitor; }
+
+// As a shell takes it for one word.
+std::string Quoted(const std::string& word) {
+  const bool plain = std::all_of(word.begin(), word.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("/._-+,:=@%").find(c) != std::string_view::npos;
+  });
+  if (plain && !word.empty()) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 }  // namespace
@@ -110,6 +133,25 @@ std::vector<uint32_t> ParseList(std::string_view text) {
     }
   }
   return numbers;
+}
+
+bool HasAmdProcessors(const std::string& procfs) {
+  const auto text = ReadLine(procfs + "/cpuinfo");  // its start is enough
+  return text && (text->find("AuthenticAMD") != std::string::npos ||
+                  text->find("HygonGenuine") != std::string::npos);
+}
+
+std::string SetcapCommand(const std::string& capabilities) {
+  const std::string path = OwnPath();
+  std::string command = fmt::format("sudo setcap {} {}", capabilities, Quoted(path));
+  if (IsMonitor(path)) return command;
+  const std::string beside = path.substr(0, path.rfind('/') + 1) + std::string(kMonitor);
+  return fmt::format("{} (the monitor is a program of its own: {})", command, Quoted(beside));
+}
+
+std::string MonitorCommand() {
+  const std::string path = OwnPath();
+  return fmt::format("sudo {}{}", Quoted(path), IsMonitor(path) ? "" : " monitor");
 }
 
 std::string ErrorText(int error) {

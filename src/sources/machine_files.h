@@ -28,4 +28,14 @@ std::vector<uint32_t> ParseList(std::string_view text);
 // "Permission denied (EACCES)".
 std::string ErrorText(int error);
 
+// Whether the processors are AMD's, or Hygon's after them. Their RAPL counters are of a package,
+// not of a die of it, whatever the kernel takes them for.
+bool HasAmdProcessors(const std::string& procfs);
+
+// Commands that give rights to this program, as it runs, wherever it is: for remedies.
+// "sudo setcap CAPABILITIES /usr/bin/beryl".
+std::string SetcapCommand(const std::string& capabilities);
+// "sudo /usr/bin/beryl monitor".
+std::string MonitorCommand();
+
 }  // namespace beryl::sources

@@ -88,7 +88,9 @@ class LineMeters final : public PowerSource {
         return failed(ok.error().message);
       }
     }
-    meters_.push_back({fd, MeterLines(spec.format)});
+    // A file has whole lines from its start; what comes from a port or a pipe began before.
+    const bool midway = !S_ISREG(found.st_mode);
+    meters_.push_back({fd, MeterLines(spec.format, midway)});
     PowerChannel channel;
     channel.name = std::move(name);
     channel.scope = ChannelScope::kWall;
@@ -142,8 +144,10 @@ class LineMeters final : public PowerSource {
 Result<FoundSource> FindMeters(const Search& search) {
   FoundSource found;
   if (search.options.meters.empty()) return found;
+  found.power = search.TakeOpen(kSource);
+  if (found.power) return found;
   auto source = std::make_unique<LineMeters>();
-  const bool alone = search.options.meters.size() == 1 && !search.Holder("wall");
+  const bool alone = search.options.meters.size() == 1;
   for (size_t i = 0; i < search.options.meters.size(); ++i) {
     auto spec = ParseMeterSpec(search.options.meters[i]);
     if (!spec) return spec.error();

@@ -216,7 +216,10 @@ Result<MeterSpec> ParseMeterSpec(std::string_view spec) {
 void MeterLines::Take(std::string_view bytes) {
   for (const char c : bytes) {
     if (c == '\n' || c == '\r') {
-      EndLine();
+      if (!dropping_) EndLine();
+      dropping_ = false;
+    } else if (dropping_) {
+      continue;
     } else if (line_.size() < kLongest) {
       line_ += c;
     } else {

@@ -55,7 +55,11 @@ Result<MeterSpec> ParseMeterSpec(std::string_view spec);
 // Cuts bytes, as they come, into lines and keeps what the last good one said.
 class MeterLines {
  public:
-  explicit MeterLines(MeterFormat format) : format_(std::move(format)) { line_.reserve(kLongest); }
+  // `midway`: the first bytes may be the rest of a line, so that they are dropped up to its end.
+  explicit MeterLines(MeterFormat format, bool midway = false)
+      : format_(std::move(format)), dropping_(midway) {
+    line_.reserve(kLongest);
+  }
 
   // Allocates nothing.
   void Take(std::string_view bytes);
@@ -71,6 +75,7 @@ class MeterLines {
 
   MeterFormat format_;
   std::string line_;
+  bool dropping_;
   bool too_long_ = false;
   std::optional<double> last_;
   uint64_t good_ = 0;

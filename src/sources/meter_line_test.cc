@@ -97,6 +97,18 @@ TEST(MeterLines, CutsBytesWhereverTheyAreBroken) {
   EXPECT_EQ(lines.bad(), 2U);
 }
 
+TEST(MeterLines, DropsTheRestOfALineThatBeganBefore) {
+  MeterLines lines(*MeterFormat::Parse("{W}"), true);
+  lines.Take("3");
+  lines.Take("45.6\r");
+  EXPECT_FALSE(lines.last());
+  EXPECT_EQ(lines.bad(), 0U);
+  lines.Take("\n1234");
+  EXPECT_FALSE(lines.last());
+  lines.Take("5\n");
+  EXPECT_EQ(lines.last(), 12345);
+}
+
 TEST(Meter, ReadsAPipeWithoutWaiting) {
   TestMachine machine;
   const std::string path = machine.Path("pipe");
@@ -105,6 +117,10 @@ TEST(Meter, ReadsAPipeWithoutWaiting) {
   const auto found = machine.Find(FindMeters);
   ASSERT_TRUE(found && found->power);
   EXPECT_THAT(NamesOf(found->power->channels()), ElementsAre("wall"));
+  EXPECT_EQ(ReadOnce(*found->power)[0].state, ReadState::kRetry);
+  const int first = ::open(path.c_str(), O_WRONLY);
+  ASSERT_EQ(::write(first, "1 1\n", 4), 4);  // may have begun before
+  ::close(first);
   EXPECT_EQ(ReadOnce(*found->power)[0].state, ReadState::kRetry);
   // Whoever writes may come and go.
   for (int round = 0; round < 3; ++round) {
@@ -117,6 +133,23 @@ TEST(Meter, ReadsAPipeWithoutWaiting) {
     EXPECT_EQ(ReadOnce(*found->power)[0].count, 460000000U);
     ::close(fd);
   }
+}
+
+TEST(Meter, IsOpenedOnce) {
+  TestMachine machine;
+  const std::string path = machine.Path("pipe");
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  machine.options().meters = {path + ",format={W}"};
+  auto found = machine.Find(FindMeters);
+  ASSERT_TRUE(found && found->power);
+  const PowerSource* const opened = found->power.get();
+  std::vector<std::unique_ptr<PowerSource>> open;
+  open.push_back(std::move(found->power));
+  const auto again =
+      FindMeters(Search{machine.machine(), machine.options(), machine.distrusted(), {}, &open});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->power.get(), opened);
+  EXPECT_FALSE(open[0]);
 }
 
 TEST(Meter, SeveralAreNumberedAndAMissingOneIsAnError) {

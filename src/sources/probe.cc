@@ -37,10 +37,9 @@ bool IsSame(const PowerChannel& a, const PowerChannel& b) {
 
 bool IsCounter(const PowerChannel& channel) { return channel.kind == ChannelKind::kEnergyCounter; }
 
-// Whether a counter that does not move is a counter that does not work. Parts of a package may
-// rest: a built-in GPU that nobody uses takes nothing.
-bool MustMove(const PowerChannel& channel) {
-  return IsCounter(channel) && channel.scope != ChannelScope::kCore;
+// What is used whatever it does: what the user named, and what is there when nothing else is.
+bool IsKeptAnyway(const PowerChannel& channel) {
+  return IsAskedFor(channel.meter.source) || channel.meter.origin == Origin::kEstimated;
 }
 
 bool IsFarOff(const Seen& seen) {
@@ -50,16 +49,42 @@ bool IsFarOff(const Seen& seen) {
          std::abs(sight.watts / sight.other_watts - 1) > kWrong;
 }
 
-std::vector<Seen> Look(Discovery& discovery, Nanos patience, const WatchClock& clock) {
-  const std::vector<Sight> sights = Watch(discovery, patience, clock);
+void FillIn(const Sight& sight, PowerChannel& channel) {
+  // Of a slow meter that was named it is not known yet whether it moves.
+  const bool untold = sight.steps == 0 && IsKeptAnyway(channel);
+  if (IsCounter(channel) && !untold) channel.meter.moves = sight.steps > 0;
+  if (std::isnan(channel.meter.update_period_us)) {
+    channel.meter.update_period_us = sight.update_period_us;
+  }
+}
+
+// Watches what was not seen before. What was is kept, also for what others are said to be within.
+std::vector<Seen> Look(Discovery& discovery, const std::vector<Seen>& before, Nanos patience,
+                       const WatchClock& clock) {
+  const auto find = [&](const PowerChannel& channel) {
+    return std::find_if(before.begin(), before.end(),
+                        [&](const Seen& seen) { return IsSame(seen.channel, channel); });
+  };
+  std::vector<bool> is_new;
+  is_new.reserve(discovery.channels.size());
+  for (const PowerChannel& channel : discovery.channels) {
+    is_new.push_back(find(channel) == before.end());
+  }
+  std::vector<Sight> sights(discovery.channels.size());
+  if (std::find(is_new.begin(), is_new.end(), true) != is_new.end()) {
+    sights = Watch(discovery, is_new, patience, clock);
+  }
   std::vector<Seen> result;
   result.reserve(sights.size());
   for (size_t i = 0; i < sights.size(); ++i) {
     PowerChannel& channel = discovery.channels[i];
-    if (IsCounter(channel)) channel.meter.moves = sights[i].steps > 0;
-    if (std::isnan(channel.meter.update_period_us)) {
-      channel.meter.update_period_us = sights[i].update_period_us;
+    if (const auto known = find(channel); known != before.end()) {
+      channel.meter.moves = known->channel.meter.moves;
+      channel.meter.update_period_us = known->channel.meter.update_period_us;
+      result.push_back({channel, known->sight, true});
+      continue;
     }
+    FillIn(sights[i], channel);
     result.push_back({channel, sights[i], true});
   }
   return result;
@@ -78,8 +103,9 @@ std::string Milliseconds(Nanos time) {
   return fmt::format("{:.0f} ms", static_cast<double>(time.value) * 1e-6);
 }
 
-SourceCheck CheckOfMoving(const Seen& seen, const std::vector<Seen>& all, Nanos patience) {
+SourceCheck CheckOfMoving(const Seen& seen, const std::vector<Seen>& all) {
   SourceCheck check;
+  const std::string watched = Milliseconds(seen.sight.watched);
   check.about = SourceCheck::About::kMoving;
   check.what = fmt::format("the counter of {} moves", seen.channel.name);
   if (seen.sight.steps > 0) {
@@ -87,16 +113,19 @@ SourceCheck CheckOfMoving(const Seen& seen, const std::vector<Seen>& all, Nanos 
     const double period_us = seen.channel.meter.update_period_us;
     check.detail = std::isfinite(period_us)
                        ? fmt::format("a step every {}", FormatSeconds(period_us * 1e-6))
-                       : fmt::format("one step in {}", Milliseconds(patience));
-  } else if (!MustMove(seen.channel)) {
+                       : fmt::format("one step in {}", watched);
+  } else if (IsKeptAnyway(seen.channel)) {
     check.verdict = SourceCheck::Verdict::kUntold;
     check.detail =
-        fmt::format("not in {}; a part of a package may take nothing", Milliseconds(patience));
+        seen.channel.meter.source == "meter" ? "no new line in " + watched : "not in " + watched;
+  } else if (!MustMove(seen.channel)) {
+    check.verdict = SourceCheck::Verdict::kUntold;
+    check.detail = fmt::format("not in {}; a part of a package may take nothing", watched);
   } else {
     check.verdict = SourceCheck::Verdict::kBad;
     check.detail = fmt::format("{} in {}: {} is not used",
-                               seen.sight.readable ? "not" : "it could not be read",
-                               Milliseconds(patience), seen.channel.meter.source);
+                               seen.sight.readable ? "not" : "it could not be read", watched,
+                               seen.channel.meter.source);
     const auto instead = std::find_if(all.begin(), all.end(), [&](const Seen& other) {
       return other.used && other.channel.name == seen.channel.name;
     });
@@ -160,7 +189,7 @@ void SetAside(const std::vector<Seen>& looked, std::vector<Seen>& aside,
               std::vector<Distrusted>& distrusted) {
   for (const Seen& seen : looked) {
     const bool stands_still = MustMove(seen.channel) && seen.sight.steps == 0;
-    if (!stands_still && !IsFarOff(seen)) continue;
+    if (IsKeptAnyway(seen.channel) || (!stands_still && !IsFarOff(seen))) continue;
     distrusted.push_back({seen.channel.meter.source, seen.channel.meter.reads});
     const bool told = std::any_of(aside.begin(), aside.end(), [&](const Seen& other) {
       return other.channel.name == seen.channel.name;
@@ -171,92 +200,61 @@ void SetAside(const std::vector<Seen>& looked, std::vector<Seen>& aside,
   }
 }
 
-// Whether `now` has channels that were not looked at before.
-bool HasNew(const std::vector<PowerChannel>& now, const std::vector<Seen>& before) {
-  return std::any_of(now.begin(), now.end(), [&](const PowerChannel& channel) {
-    return std::none_of(before.begin(), before.end(),
-                        [&](const Seen& seen) { return IsSame(seen.channel, channel); });
-  });
-}
-
-// What was seen of a channel before is kept, also for what others are said to be within.
-std::vector<Seen> CarryOver(Discovery& discovery, const std::vector<Seen>& before) {
-  std::vector<Seen> result;
-  result.reserve(discovery.channels.size());
-  for (PowerChannel& channel : discovery.channels) {
-    const auto known = std::find_if(before.begin(), before.end(), [&](const Seen& seen) {
-      return IsSame(seen.channel, channel);
-    });
-    channel.meter.moves = known->channel.meter.moves;
-    channel.meter.update_period_us = known->channel.meter.update_period_us;
-    result.push_back({channel, known->sight, true});
-  }
-  return result;
-}
-
-// Counters that stood still and that nothing else reads, on probation: a recording may see them
-// move after all.
-class StillCounters final : public PowerSource {
- public:
-  // `sources` read `channels`, in order; those of `kept` are read.
-  StillCounters(std::vector<std::unique_ptr<PowerSource>> sources,
-                const std::vector<PowerChannel>& channels, const std::vector<Seen>& kept)
-      : sources_(std::move(sources)), readings_(channels.size()) {
-    for (size_t i = 0; i < channels.size(); ++i) {
-      const bool is_kept = std::any_of(kept.begin(), kept.end(), [&](const Seen& seen) {
-        return IsSame(seen.channel, channels[i]);
-      });
-      if (!is_kept) continue;
-      places_.push_back(i);
-      channels_.push_back(channels[i]);
+// What an earlier search had open. Null: another search took it over.
+struct Former {
+  explicit Former(Discovery& discovery) : sources(std::move(discovery.power)) {
+    auto next = std::make_move_iterator(discovery.channels.begin());
+    for (const auto& source : sources) {
+      const auto end = next + static_cast<std::ptrdiff_t>(source->channels().size());
+      channels.emplace_back(next, end);
+      next = end;
     }
   }
-
-  const std::vector<PowerChannel>& channels() const override { return channels_; }
-  void Read(std::span<MeterReading> out) override {
-    std::span<MeterReading> left(readings_);
-    for (const auto& source : sources_) {
-      const size_t count = source->channels().size();
-      source->Read(left.first(count));
-      left = left.subspan(count);
-    }
-    for (size_t i = 0; i < places_.size(); ++i) out[i] = readings_[places_[i]];
-  }
-
- private:
-  std::vector<std::unique_ptr<PowerSource>> sources_;
-  std::vector<MeterReading> readings_;
-  std::vector<size_t> places_;
-  std::vector<PowerChannel> channels_;
+  std::vector<std::unique_ptr<PowerSource>> sources;
+  std::vector<std::vector<PowerChannel>> channels;  // of each
 };
 
-// Adds what stands still to what is read. An estimate that stands in for it is from now on a
-// channel within it: whoever adds up takes the counter if it moved, else the estimate.
-void KeepOnProbation(std::vector<std::unique_ptr<PowerSource>> sources,
-                     std::vector<PowerChannel> channels, const std::vector<Seen>& aside,
+// Counters that stood still and that nothing else reads are read on: a recording may see them move
+// after all. Of what was open only they are kept. An estimate that stands in for one is from now on
+// a channel within it: whoever adds up takes the counter if it moved, else the estimate.
+void KeepOnProbation(std::vector<Former> formers, const std::vector<Seen>& aside,
                      Discovery& discovery) {
-  std::vector<Seen> kept;
+  std::vector<PowerChannel> kept;
   for (const Seen& seen : aside) {
     const bool is_read = std::any_of(
         discovery.channels.begin(), discovery.channels.end(), [&](const PowerChannel& other) {
           return other.name == seen.channel.name && other.meter.origin == Origin::kMeasured;
         });
-    if (!is_read && seen.sight.readable) kept.push_back(seen);
+    if (!is_read && seen.sight.readable) kept.push_back(seen.channel);
   }
-  if (kept.empty()) return;
-  for (PowerChannel& channel : channels) {
-    if (IsCounter(channel)) channel.meter.moves = false;
-  }
-  for (const Seen& seen : kept) {
+  for (const PowerChannel& still : kept) {
     for (PowerChannel& channel : discovery.channels) {
-      if (channel.name != seen.channel.name) continue;
+      if (channel.name != still.name) continue;
       channel.meter.within = channel.name;
       channel.name = EstimateName(channel.name);
     }
   }
-  discovery.power.push_back(std::make_unique<StillCounters>(std::move(sources), channels, kept));
-  const std::vector<PowerChannel>& more = discovery.power.back()->channels();
-  discovery.channels.insert(discovery.channels.end(), more.begin(), more.end());
+  for (Former& former : formers) {
+    for (size_t i = 0; i < former.sources.size() && !kept.empty(); ++i) {
+      auto* const divisible = dynamic_cast<Divisible*>(former.sources[i].get());
+      if (!divisible) continue;
+      std::vector<size_t> places;
+      for (size_t place = 0; place < former.channels[i].size(); ++place) {
+        PowerChannel& channel = former.channels[i][place];
+        const auto found = std::find_if(kept.begin(), kept.end(), [&](const PowerChannel& one) {
+          return IsSame(one, channel);
+        });
+        if (found == kept.end()) continue;
+        kept.erase(found);
+        channel.meter.moves = false;
+        discovery.channels.push_back(std::move(channel));
+        places.push_back(place);
+      }
+      if (places.empty()) continue;
+      divisible->KeepOnly(places);
+      discovery.power.push_back(std::move(former.sources[i]));
+    }
+  }
 }
 
 std::string MachineText() {
@@ -282,29 +280,21 @@ void Describe(const Machine& machine, const Discovery& discovery, SourceReport& 
 SourceReport ProbeWith(const Machine& machine, const DiscoverOptions& options, Discovery& discovery,
                        Nanos patience, const WatchClock& clock) {
   std::vector<DuplicateChannel> duplicates = discovery.duplicates;
-  std::vector<Seen> looked = Look(discovery, patience, clock);
+  std::vector<Seen> looked = Look(discovery, {}, patience, clock);
   std::vector<Seen> everything = looked;
   std::vector<Seen> aside;
   std::vector<Distrusted> distrusted;
-  std::vector<std::unique_ptr<PowerSource>> first_sources;
-  std::vector<PowerChannel> first_channels;
+  std::vector<Former> formers;
   for (int round = 0; round < kMostRounds; ++round) {
     const size_t known = distrusted.size();
     SetAside(looked, aside, distrusted);
     if (distrusted.size() == known) break;
-    auto again = DiscoverWithout(machine, options, distrusted);
-    if (!again) break;  // what was found before is still there
-    if (first_sources.empty()) {
-      first_sources = std::move(discovery.power);
-      first_channels = std::move(discovery.channels);
-    }
-    discovery = std::move(*again);
-    if (HasNew(discovery.channels, everything)) {
-      looked = Look(discovery, patience, clock);
-      everything.insert(everything.end(), looked.begin(), looked.end());
-    } else {
-      looked = CarryOver(discovery, everything);
-    }
+    formers.emplace_back(discovery);
+    // It cannot fail: what may, the options and what was asked for by name, was all right before.
+    auto again = DiscoverWithout(machine, options, distrusted, &formers.back().sources);
+    if (again) discovery = std::move(*again);
+    looked = Look(discovery, everything, patience, clock);
+    everything.insert(everything.end(), looked.begin(), looked.end());
   }
 
   SourceReport report;
@@ -318,7 +308,7 @@ SourceReport ProbeWith(const Machine& machine, const DiscoverOptions& options, D
     report.found.push_back(seen.channel);
     report.seen_w.push_back(seen.sight.watts);
     report.smallest_j.push_back(SmallestJoules(seen));
-    if (IsCounter(seen.channel)) report.checks.push_back(CheckOfMoving(seen, all, patience));
+    if (IsCounter(seen.channel)) report.checks.push_back(CheckOfMoving(seen, all));
   }
   CheckBoards(all, report.checks);
   CheckGpus(all, report.checks);
@@ -331,7 +321,7 @@ SourceReport ProbeWith(const Machine& machine, const DiscoverOptions& options, D
   report.duplicates = std::move(duplicates);
   report.refused = discovery.refused;
   Describe(machine, discovery, report);
-  KeepOnProbation(std::move(first_sources), std::move(first_channels), set_aside, discovery);
+  KeepOnProbation(std::move(formers), set_aside, discovery);
   return report;
 }
 

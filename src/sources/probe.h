@@ -23,11 +23,18 @@ struct Sight {
   double update_period_us = std::numeric_limits<double>::quiet_NaN();
   double watts = std::numeric_limits<double>::quiet_NaN();
   double other_watts = std::numeric_limits<double>::quiet_NaN();  // as another reading says
+  Nanos watched;
 };
 
-// Reads all channels until each counter made its steps, at most for `patience`. One for each of
-// discovery.channels.
-std::vector<Sight> Watch(Discovery& discovery, Nanos patience, const WatchClock& clock);
+// Whether a counter that does not move is a counter that does not work. Parts of a package may
+// rest: a built-in GPU that nobody uses takes nothing.
+bool MustMove(const PowerChannel& channel);
+
+// Reads the sources of the channels that are wanted until each of those made its steps, at most for
+// `patience`; a part of a package that rests is not waited for. `wanted` and the result have one
+// for each of discovery.channels.
+std::vector<Sight> Watch(Discovery& discovery, const std::vector<bool>& wanted, Nanos patience,
+                         const WatchClock& clock);
 
 SourceReport ProbeWith(const Machine& machine, const DiscoverOptions& options, Discovery& discovery,
                        Nanos patience, const WatchClock& clock);

@@ -1,6 +1,9 @@
 #include "sources/probe.h"
 
+#include <fcntl.h>
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): setenv
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmath>
 
@@ -108,6 +111,115 @@ TEST_F(Probed, ACounterThatStandsStillIsListedAndTheEstimateIsUsed) {
   EXPECT_EQ(CheckOf(report, "CPU:0 moves")->verdict, SourceCheck::Verdict::kBad);
   EXPECT_THAT(CheckOf(report, "CPU:0 moves")->detail, HasSubstr("estimate stands in"));
   EXPECT_EQ(CheckOf(report, "CORE:0 moves")->verdict, SourceCheck::Verdict::kUntold);
+}
+
+// A port gives its bytes to whoever reads first: nobody else may have it open.
+TEST_F(Probed, AMeterIsReadOnAsItWas) {
+  const std::string path = machine_.Path("pipe");
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  machine_.options().meters = {path + ",format={W}"};
+  machine_.AddZone("intel-rapl:0", "package-0", 100);
+  machine_.AddZone("intel-rapl:1", "package-1", 100);
+  const int fd = ::open(path.c_str(), O_RDWR);
+  ASSERT_GE(fd, 0);
+  ASSERT_EQ(::write(fd, "9\n10", 4), 4);
+  auto found = Discover(machine_.machine(), machine_.options());
+  ASSERT_TRUE(found);
+  ASSERT_EQ(::write(fd, "9\n10", 4), 4);
+  const SourceReport report =
+      ProbeWith(machine_.machine(), machine_.options(), *found, kPatience, Clock([](int64_t) {}));
+  // What stands still is kept, and only that.
+  EXPECT_THAT(NamesOf(found->channels), ElementsAre("wall", "CPU:0", "CPU:1"));
+  ASSERT_EQ(found->power.size(), 2U);
+  EXPECT_THAT(NamesOf(found->power[1]->channels()), ElementsAre("CPU:0", "CPU:1"));
+  ASSERT_EQ(::write(fd, "0\n", 2), 2);
+  EXPECT_EQ(ReadOnce(*found->power[0])[0].count, 100000000U);
+  EXPECT_EQ(ReadOnce(*found->power[1])[0].count, 100U);
+  ::close(fd);
+}
+
+TEST_F(Probed, OfWhatStandsStillOnlyThatIsReadTwice) {
+  machine_.machine().nvml = BERYL_STANDIN_NVML_LIBRARY;
+  machine_.WriteFile("gpus",
+                     "gpus 3\nbus none\nstep_ms 1\ngpu 1\nenergy frozen\ninstant 0\npower 0");
+  ::setenv("BERYL_STANDIN_NVML", machine_.Path("gpus").c_str(), 1);
+  machine_.options().only = {"nvml"};
+  auto found = Discover(machine_.machine(), machine_.options());
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->channels.size(), 3U);
+  sources::Probe(machine_.machine(), machine_.options(), *found, Nanos{100'000'000});
+  EXPECT_THAT(NamesOf(found->channels), ElementsAre("GPU:0", "GPU:2", "GPU:1"));
+  ASSERT_EQ(found->power.size(), 2U);
+  EXPECT_THAT(NamesOf(found->power[1]->channels()), ElementsAre("GPU:1"));
+  for (const auto& source : found->power) {
+    for (const MeterReading& reading : ReadOnce(*source)) EXPECT_EQ(reading.state, ReadState::kOk);
+  }
+  ::unsetenv("BERYL_STANDIN_NVML");
+}
+
+TEST_F(Probed, AMeterThatWasNamedIsUsedHoweverSlowItIs) {
+  machine_.WriteFile("meter", "12345.6");
+  machine_.options().meters = {machine_.Path("meter") + ",format={Wh}"};
+  const SourceReport report = Probe([](int64_t) {});
+  ASSERT_EQ(report.found.size(), 1U);
+  EXPECT_EQ(report.found[0].meter.source, "meter");
+  EXPECT_FALSE(report.found[0].meter.moves.has_value());
+  ASSERT_EQ(report.checks.size(), 1U);
+  EXPECT_EQ(report.checks[0].verdict, SourceCheck::Verdict::kUntold);
+  EXPECT_EQ(report.checks[0].detail, "no new line in 300 ms");
+  EXPECT_THAT(NamesOf(discovery_.channels), ElementsAre("wall"));
+  EXPECT_LT(now_.value, 310'000'000);  // looked at once
+}
+
+TEST_F(Probed, AnEstimateThatRestsIsStillTheEstimate) {
+  machine_.options().guess = {0.0, 50.0};
+  const SourceReport report = Probe([](int64_t) {});
+  ASSERT_EQ(report.found.size(), 1U);
+  EXPECT_EQ(report.checks[0].verdict, SourceCheck::Verdict::kUntold);
+  EXPECT_LT(now_.value, 310'000'000);
+}
+
+TEST_F(Probed, TheMeterThatWasNamedIsThePlug) {
+  machine_.WriteFile("sys/class/hwmon/hwmon0/name", "power_meter");
+  machine_.WriteFile("sys/class/hwmon/hwmon0/power1_average", "250000000");
+  machine_.WriteFile("meter", "240");
+  machine_.options().meters = {machine_.Path("meter") + ",format={W}"};
+  SourceReport report = Probe([](int64_t) {});
+  EXPECT_THAT(NamesOf(discovery_.channels), ElementsAre("wall"));
+  EXPECT_EQ(discovery_.channels[0].meter.source, "meter");
+  ASSERT_EQ(report.duplicates.size(), 1U);
+  EXPECT_EQ(report.duplicates[0].source, "hwmon");
+  EXPECT_EQ(report.duplicates[0].channel, "wall");
+  // Also one that has another name because there are two.
+  machine_.options().meters.push_back(machine_.options().meters[0]);
+  report = Probe([](int64_t) {});
+  EXPECT_THAT(NamesOf(discovery_.channels), ElementsAre("wall:1", "wall:2"));
+  EXPECT_EQ(report.duplicates.size(), 1U);
+  // Without it the board's is used.
+  machine_.options().meters.clear();
+  report = Probe([](int64_t) {});
+  EXPECT_EQ(discovery_.channels[0].meter.source, "hwmon");
+}
+
+TEST_F(Probed, DoesNotWaitForAPartThatRests) {
+  machine_.AddZone("intel-rapl:0", "package-0", 100);
+  machine_.AddZone("intel-rapl:0:0", "uncore", 100);
+  const SourceReport report = Probe(
+      [&](int64_t ms) { SetEnergy("intel-rapl:0", 100 + static_cast<uint64_t>(ms) * 20000); });
+  EXPECT_LT(now_.value, 30'000'000);
+  EXPECT_EQ(CheckOf(report, "UNCORE:0 moves")->verdict, SourceCheck::Verdict::kUntold);
+  EXPECT_THAT(CheckOf(report, "UNCORE:0 moves")->detail, HasSubstr("not in 20 ms"));
+}
+
+TEST_F(Probed, LooksOnlyAtWhatIsNewTheSecondTime) {
+  machine_.AddZone("intel-rapl:0", "package-0", 100);
+  machine_.AddZone("intel-rapl:1", "package-1", 100);
+  Probe([&](int64_t ms) {
+    if (ms % 50 == 0) SetEnergy("intel-rapl:1", 100 + static_cast<uint64_t>(ms) * 20000);
+  });
+  // Once in full for both, and once for the estimate alone.
+  EXPECT_LT(now_.value, 350'000'000);
+  EXPECT_THAT(NamesOf(discovery_.channels), ElementsAre("CPU:1", "CPU:0:estimate", "CPU:0"));
 }
 
 TEST_F(Probed, MmioIsUsedWhereMsrStandsStill) {

@@ -3,8 +3,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <map>
 #include <utility>
 
@@ -29,7 +31,7 @@ constexpr std::array<EventName, 5> kEvents = {{{"energy-pkg", "CPU"},
                                                {"energy-ram", "DRAM"},
                                                {"energy-psys", "psys"}}};
 
-class PerfCounters final : public PowerSource {
+class PerfCounters final : public PowerSource, public Divisible {
  public:
   PerfCounters() = default;
   ~PerfCounters() override {
@@ -43,6 +45,14 @@ class PerfCounters final : public PowerSource {
     fds_.push_back(fd);
   }
   const std::vector<PowerChannel>& channels() const override { return channels_; }
+
+  void KeepOnly(std::span<const size_t> places) override {
+    for (size_t i = 0; i < fds_.size(); ++i) {
+      if (std::find(places.begin(), places.end(), i) == places.end()) ::close(fds_[i]);
+    }
+    fds_ = Picked(std::move(fds_), places);
+    channels_ = Picked(std::move(channels_), places);
+  }
 
   void Read(std::span<MeterReading> out) override {
     for (size_t i = 0; i < fds_.size(); ++i) {
@@ -101,10 +111,14 @@ struct Place {
   std::string package;  // "0", "1:die0"
 };
 
-std::vector<Place> PlacesOf(const std::string& sysfs, const std::string& cpumask) {
+// Of AMD's the first of each package: some kernels have one for each die, all of which read what
+// the package took.
+std::vector<Place> PlacesOf(const Machine& machine, const std::string& cpumask) {
   const std::vector<uint32_t> cpus = ParseList(cpumask);
+  const bool is_amd = HasAmdProcessors(machine.procfs);
   const auto topology = [&](uint32_t cpu, const char* what) {
-    return ReadCount(fmt::format("{}/devices/system/cpu/cpu{}/topology/{}", sysfs, cpu, what));
+    return ReadCount(
+        fmt::format("{}/devices/system/cpu/cpu{}/topology/{}", machine.sysfs, cpu, what));
   };
   std::map<uint64_t, size_t> dies;
   std::vector<uint64_t> package_of;
@@ -118,7 +132,8 @@ std::vector<Place> PlacesOf(const std::string& sysfs, const std::string& cpumask
   for (size_t i = 0; i < cpus.size(); ++i) {
     const uint64_t package = package_of[i];
     Place place{cpus[i], fmt::format("{}", package)};
-    if (dies[package] > 1) {
+    if (is_amd && next_die[package]++ > 0) continue;
+    if (!is_amd && dies[package] > 1) {
       const uint64_t die = topology(cpus[i], "die_id").value_or(next_die[package]);
       ++next_die[package];
       place.package += fmt::format(":die{}", die);
@@ -170,13 +185,15 @@ RefusedSource Refuse(const Search& search, int error, size_t count) {
       "{} of its counters cannot be opened: {}; "
       "kernel.perf_event_paranoid is {}",
       count, ErrorText(error), paranoid.value_or("not known"));
-  if (error == EACCES || error == EPERM) {
-    refused.remedy =
-        "for this program alone: sudo setcap cap_perfmon+ep \"$(readlink -f \"$(command -v "
-        "beryl)\")\"; for every user until the next start: sudo sysctl "
-        "kernel.perf_event_paranoid=0; "
-        "or let a service read it: sudo beryl monitor; in a container: --cap-add PERFMON and a "
-        "seccomp profile that allows perf_event_open";
+  constexpr const char* kInAContainer =
+      "in a container: --cap-add PERFMON and a seccomp profile that allows perf_event_open";
+  if ((error == EACCES || error == EPERM) && ::geteuid() == 0) {
+    refused.remedy = fmt::format("this is root, but not with all rights; {}", kInAContainer);
+  } else if (error == EACCES || error == EPERM) {
+    refused.remedy = fmt::format(
+        "for this program alone: {}; for every user until the next start: sudo sysctl "
+        "kernel.perf_event_paranoid=0; or let a service read it: {}; {}",
+        SetcapCommand("cap_perfmon+ep"), MonitorCommand(), kInAContainer);
   } else {
     refused.remedy = "the kernel offers counters that the processor does not have; nothing to do";
   }
@@ -191,7 +208,7 @@ Result<FoundSource> FindRaplPerf(const Search& search) {
   const auto type = ReadCount(folder + "/type");
   const std::vector<Event> events = EventsIn(folder + "/events");
   const std::vector<Place> places =
-      PlacesOf(search.machine.sysfs, ReadLine(folder + "/cpumask").value_or("0"));
+      PlacesOf(search.machine, ReadLine(folder + "/cpumask").value_or("0"));
   if (!type || *type > UINT32_MAX || events.empty() || places.empty()) {
     found.refused.push_back(
         {kSource, fmt::format("no RAPL events below {}", folder),

@@ -1,5 +1,7 @@
 // RAPL's energy counters as files below /sys/class/powercap. Zones are told by what their `name`
 // file says, never by their index.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <optional>
@@ -19,13 +21,19 @@ namespace {
 constexpr const char* kSource = "rapl-powercap";
 constexpr int kDeepest = 4;
 
-constexpr const char* kRemedyForRights =
-    "for every user: echo 'SUBSYSTEM==\"powercap\", ACTION==\"add\", "
-    "RUN+=\"/bin/chmod a+r /sys%p/energy_uj\"' | sudo tee /etc/udev/rules.d/70-beryl-rapl.rules && "
-    "sudo udevadm control --reload && sudo udevadm trigger --subsystem-match=powercap "
-    "--action=add; "
-    "for this program alone: sudo setcap cap_perfmon,cap_dac_read_search+ep \"$(readlink -f "
-    "\"$(command -v beryl)\")\"; or let a service read it: sudo beryl monitor";
+std::string RemedyForRights() {
+  if (::geteuid() == 0) {
+    return "root here is not root of the machine (a container, a user namespace): run the monitor "
+           "on the host, or the container with --privileged";
+  }
+  return fmt::format(
+      "for every user: echo 'SUBSYSTEM==\"powercap\", ACTION==\"add\", "
+      "RUN+=\"/bin/chmod a+r /sys%p/energy_uj\"' | sudo tee "
+      "/etc/udev/rules.d/70-beryl-rapl.rules && sudo udevadm control --reload && sudo udevadm "
+      "trigger --subsystem-match=powercap --action=add; for this program alone: {}; or let a "
+      "service read it: {}",
+      SetcapCommand("cap_perfmon,cap_dac_read_search+ep"), MonitorCommand());
+}
 
 struct Zone {
   std::string id;      // intel-rapl:0:1
@@ -57,8 +65,9 @@ void CollectZones(const std::string& folder, const std::string& parent, int dept
   }
 }
 
-// "package-1" as "1", "package-1-die-0" as "1:die0"; nothing: another kind of zone.
-std::optional<std::string> PackageOf(std::string_view name) {
+// "package-1" as "1", "package-1-die-0" as "1:die0"; nothing: another kind of zone. AMD's zones all
+// tell of the package, also where a kernel has one for each of its dies, as some do.
+std::optional<std::string> PackageOf(std::string_view name, bool is_amd) {
   constexpr std::string_view kPrefix = "package-";
   if (!name.starts_with(kPrefix)) return std::nullopt;
   name.remove_prefix(kPrefix.size());
@@ -66,19 +75,19 @@ std::optional<std::string> PackageOf(std::string_view name) {
   const size_t at = name.find(kDie);
   const auto package = ParseCount(name.substr(0, at));
   if (!package) return std::nullopt;
-  if (at == std::string_view::npos) return fmt::format("{}", *package);
+  if (at == std::string_view::npos || is_amd) return fmt::format("{}", *package);
   const auto die = ParseCount(name.substr(at + kDie.size()));
   if (!die) return std::nullopt;
   return fmt::format("{}:die{}", *package, *die);
 }
 
-std::string ChannelName(const Zone& zone, const std::vector<Zone>& zones) {
+std::string ChannelName(const Zone& zone, const std::vector<Zone>& zones, bool is_amd) {
   if (zone.name == "psys") return "psys";
-  if (const auto package = PackageOf(zone.name)) return "CPU:" + *package;
+  if (const auto package = PackageOf(zone.name, is_amd)) return "CPU:" + *package;
   const auto parent = std::find_if(zones.begin(), zones.end(),
                                    [&](const Zone& other) { return other.id == zone.parent; });
   const auto package =
-      parent == zones.end() ? std::optional<std::string>() : PackageOf(parent->name);
+      parent == zones.end() ? std::optional<std::string>() : PackageOf(parent->name, is_amd);
   if (package && zone.name == "core") return "CORE:" + *package;
   if (package && zone.name == "uncore") return "UNCORE:" + *package;
   if (package && zone.name == "dram") return "DRAM:" + *package;
@@ -86,7 +95,17 @@ std::string ChannelName(const Zone& zone, const std::vector<Zone>& zones) {
   return fmt::format("{}:{}", zone.id, zone.name.empty() ? "unnamed" : Printable(zone.name));
 }
 
-PowerChannel ChannelOf(const Zone& zone, std::string name, std::string reads) {
+// Where a zone's counter starts again; 0: not known. Parts of a package count in its unit; memory
+// may have one of its own.
+uint64_t RangeOf(const Zone& zone, const std::vector<Zone>& zones) {
+  if (const auto own = ReadCount(zone.folder + "/max_energy_range_uj")) return *own;
+  if (zone.name != "core" && zone.name != "uncore") return 0;
+  const auto parent = std::find_if(zones.begin(), zones.end(),
+                                   [&](const Zone& other) { return other.id == zone.parent; });
+  return parent == zones.end() ? 0 : ReadCount(parent->folder + "/max_energy_range_uj").value_or(0);
+}
+
+PowerChannel ChannelOf(uint64_t range_uj, std::string name, std::string reads) {
   PowerChannel channel;
   channel.name = std::move(name);
   channel.scope = ScopeOfName(channel.name);
@@ -95,24 +114,24 @@ PowerChannel ChannelOf(const Zone& zone, std::string name, std::string reads) {
   channel.meter.reads = std::move(reads);
   channel.meter.unit = "uJ";
   channel.meter.per_count = 1e-6;
-  channel.meter.wrap = ReadCount(zone.folder + "/max_energy_range_uj").value_or(0);
+  channel.meter.wrap = range_uj;
   return channel;
 }
 
 struct Refusals {
   size_t count = 0;
   int error = 0;  // of the first
-  std::string path;
+  std::string what;
 };
 
 RefusedSource Refuse(const Refusals& refusals, size_t zones) {
   RefusedSource refused{kSource, "", ""};
   const bool rights = refusals.error == EACCES || refusals.error == EPERM;
-  refused.reason = fmt::format("{} of {} zones cannot be read; {}: {}{}", refusals.count, zones,
-                               refusals.path, ErrorText(refusals.error),
-                               rights ? "; energy_uj is for root only since CVE-2020-8694" : "");
+  refused.reason =
+      fmt::format("{} of {} zones cannot be read; {}{}", refusals.count, zones, refusals.what,
+                  rights ? "; energy_uj is for root only since CVE-2020-8694" : "");
   refused.remedy = rights
-                       ? kRemedyForRights
+                       ? RemedyForRights()
                        : "look at the file: a zone without a counter that can be read is not used";
   return refused;
 }
@@ -138,10 +157,11 @@ Result<FoundSource> FindRaplPowercap(const Search& search) {
   }
   // What MMIO shows is there by MSR too; it is second choice.
   std::stable_partition(zones.begin(), zones.end(), [](const Zone& zone) { return !zone.is_mmio; });
+  const bool is_amd = HasAmdProcessors(search.machine.procfs);
   auto source = std::make_unique<CountFiles>();
   Refusals refusals;
   for (const Zone& zone : zones) {
-    std::string name = ChannelName(zone, zones);
+    std::string name = ChannelName(zone, zones, is_amd);
     const std::string reads = zone.id + "/energy_uj";
     if (search.IsDistrusted(kSource, reads)) continue;
     const PowerChannel* holder = search.Holder(name);
@@ -153,12 +173,12 @@ Result<FoundSource> FindRaplPowercap(const Search& search) {
           {kSource, reads, name, fmt::format("{} {}", holder->meter.source, holder->meter.reads)});
       continue;
     }
-    PowerChannel channel = ChannelOf(zone, std::move(name), reads);
+    PowerChannel channel = ChannelOf(RangeOf(zone, zones), std::move(name), reads);
     CountFile file(zone.folder + "/energy_uj", channel.meter.wrap);
-    if (file.Read().state == ReadState::kGone) {
+    if (file.ReadPatiently().state != ReadState::kOk) {
       if (refusals.count++ == 0) {
         refusals.error = file.error();
-        refusals.path = file.path();
+        refusals.what = fmt::format("{}: {}", file.path(), file.Trouble());
       }
       continue;
     }

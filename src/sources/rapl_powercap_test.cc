@@ -54,6 +54,55 @@ TEST(RaplPowercap, CountsEachZoneOnceNestedAndFlat) {
   EXPECT_TRUE(found->duplicates.empty());
 }
 
+TEST(RaplPowercap, PartsOfAPackageHaveItsRange) {
+  TestMachine machine;
+  machine.AddZone("intel-rapl:0", "package-0", 1, 65532610987);
+  machine.AddZone("intel-rapl:0:0", "core", 2, 0);
+  machine.AddZone("intel-rapl:0:1", "dram", 3, 0);  // may count in another unit
+  machine.AddZone("intel-rapl:1", "package-1", 4, 0);
+  const auto found = machine.Find(FindRaplPowercap);
+  ASSERT_TRUE(found && found->power);
+  std::vector<uint64_t> wraps;
+  for (const PowerChannel& channel : found->power->channels()) wraps.push_back(channel.meter.wrap);
+  EXPECT_THAT(wraps, ElementsAre(65532610987U, 65532610987U, 0U, 0U));
+}
+
+TEST(RaplPowercap, AFileThatSaysNothingIsRefused) {
+  struct Case {
+    const char* text;
+    const char* reason;
+  };
+  for (const Case& one :
+       {Case{"", "energy_uj: it is empty"}, Case{"banana", "'banana' is not a number"},
+        Case{"262143328851", "more than it can be"}}) {
+    TestMachine machine;
+    machine.AddZone("intel-rapl:0", "package-0", 1);
+    machine.AddZone("intel-rapl:0:0", "core", 1);
+    machine.WriteFile("sys/class/powercap/intel-rapl:0/energy_uj", one.text);
+    const auto found = machine.Find(FindRaplPowercap);
+    ASSERT_TRUE(found && found->power);
+    EXPECT_THAT(NamesOf(found->power->channels()), ElementsAre("CORE:0"));
+    ASSERT_EQ(found->refused.size(), 1U);
+    EXPECT_THAT(found->refused[0].reason, HasSubstr("1 of 2 zones"));
+    EXPECT_THAT(found->refused[0].reason, HasSubstr(one.reason));
+  }
+}
+
+// Some kernels make a zone for each die of AMD's, all of which read what the package took.
+TEST(RaplPowercap, DiesOfAmdsAreThePackage) {
+  TestMachine machine;
+  machine.WriteFile("proc/cpuinfo", "processor\t: 0\nvendor_id\t: AuthenticAMD");
+  machine.AddZone("intel-rapl:0", "package-0-die-0", 1);
+  machine.AddZone("intel-rapl:0:0", "core", 1);
+  machine.AddZone("intel-rapl:1", "package-0-die-1", 1);
+  machine.AddZone("intel-rapl:2", "package-1-die-0", 1);
+  const auto found = machine.Find(FindRaplPowercap);
+  ASSERT_TRUE(found && found->power);
+  EXPECT_THAT(NamesOf(found->power->channels()), ElementsAre("CPU:0", "CORE:0", "CPU:1"));
+  ASSERT_EQ(found->duplicates.size(), 1U);
+  EXPECT_EQ(found->duplicates[0].reads, "intel-rapl:1/energy_uj");
+}
+
 TEST(RaplPowercap, DiesOfAPackageAreTheirOwn) {
   TestMachine machine;
   machine.AddZone("intel-rapl:0", "package-0-die-0", 1);

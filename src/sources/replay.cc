@@ -79,6 +79,8 @@ class Replay final : public PowerSource {
 
 Result<FoundSource> FindReplay(const Search& search) {
   FoundSource found;
+  found.power = search.TakeOpen(kSource);
+  if (found.power) return found;
   const std::string& file = search.options.replay;
   auto source = ByteSource::Open(file);
   if (!source) return source.error();

@@ -19,6 +19,7 @@ class Follower {
  public:
   explicit Follower(const PowerChannel& channel)
       : is_counter_(channel.kind == ChannelKind::kEnergyCounter),
+        may_rest_(!MustMove(channel)),
         wrap_(channel.meter.wrap),
         per_count_(channel.meter.per_count) {}
 
@@ -41,10 +42,13 @@ class Follower {
     ++others_;
   }
 
-  bool IsDone() const { return !is_counter_ || steps_.size() >= kEnoughSteps; }
+  bool IsDone() const {
+    return !is_counter_ || steps_.size() >= kEnoughSteps || (may_rest_ && steps_.empty());
+  }
 
-  Sight Finish() const {
+  Sight Finish(Nanos watched) const {
     Sight sight;
+    sight.watched = watched;
     sight.readable = readable_;
     sight.steps = steps_.size();
     if (readings_ > 0) sight.watts = sum_ / static_cast<double>(readings_) * per_count_;
@@ -74,6 +78,7 @@ class Follower {
   }
 
   bool is_counter_;
+  bool may_rest_;
   uint64_t wrap_;
   double per_count_;
   bool readable_ = false;
@@ -99,34 +104,58 @@ WatchClock WatchClock::Steady() {
           }};
 }
 
-std::vector<Sight> Watch(Discovery& discovery, Nanos patience, const WatchClock& clock) {
+bool MustMove(const PowerChannel& channel) {
+  return channel.kind == ChannelKind::kEnergyCounter && channel.scope != ChannelScope::kCore;
+}
+
+std::vector<Sight> Watch(Discovery& discovery, const std::vector<bool>& wanted, Nanos patience,
+                         const WatchClock& clock) {
+  struct Part {
+    PowerSource* source;
+    SecondOpinion* opinion;  // null: it has none
+    size_t first;            // of its channels
+  };
+  std::vector<Part> parts;
+  size_t first = 0;
+  for (const auto& source : discovery.power) {
+    const auto begin = wanted.begin() + static_cast<std::ptrdiff_t>(first);
+    const size_t count = source->channels().size();
+    if (std::find(begin, begin + static_cast<std::ptrdiff_t>(count), true) !=
+        begin + static_cast<std::ptrdiff_t>(count)) {
+      parts.push_back({source.get(), dynamic_cast<SecondOpinion*>(source.get()), first});
+    }
+    first += count;
+  }
   std::vector<Follower> followers;
   followers.reserve(discovery.channels.size());
   for (const PowerChannel& channel : discovery.channels) followers.emplace_back(channel);
   std::vector<MeterReading> readings(discovery.channels.size());
   const Nanos start = clock.now();
+  Nanos passed;
   for (;;) {
-    size_t first = 0;
-    for (const auto& source : discovery.power) {
-      const size_t count = source->channels().size();
-      source->Read(std::span(readings).subspan(first, count));
+    for (const Part& part : parts) {
+      const size_t count = part.source->channels().size();
+      part.source->Read(std::span(readings).subspan(part.first, count));
       const Nanos time = clock.now();
-      auto* const opinion = dynamic_cast<SecondOpinion*>(source.get());
       for (size_t i = 0; i < count; ++i) {
-        followers[first + i].Take(time, readings[first + i]);
-        if (opinion) followers[first + i].TakeOther(opinion->OtherWatts(i));
+        Follower& follower = followers[part.first + i];
+        follower.Take(time, readings[part.first + i]);
+        if (part.opinion) follower.TakeOther(part.opinion->OtherWatts(i));
       }
-      first += count;
     }
-    const Nanos passed = clock.now() - start;
-    const bool done = std::all_of(followers.begin(), followers.end(),
-                                  [](const Follower& follower) { return follower.IsDone(); });
+    passed = clock.now() - start;
+    bool done = true;
+    for (size_t i = 0; i < followers.size(); ++i) {
+      done = done && (!wanted[i] || followers[i].IsDone());
+    }
     if (passed >= patience || (done && passed >= kLongEnoughForGauges)) break;
     clock.sleep(std::min(kBetweenReadings, patience - passed));
   }
   std::vector<Sight> sights;
   sights.reserve(followers.size());
-  for (const Follower& follower : followers) sights.push_back(follower.Finish());
+  for (const Follower& follower : followers) {
+    sights.push_back(follower.Finish(std::min(passed, patience)));
+  }
   return sights;
 }
 
