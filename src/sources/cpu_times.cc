@@ -99,8 +99,17 @@ bool CpuTimes::Read() {
     cpus_.push_back(cpu);
   }
   // Some containers tell only what all CPUs did together.
-  if (cpus_.empty() && all && cpus_.capacity() > 0) cpus_.push_back(*all);
+  told_together_ = cpus_.empty() && all && cpus_.capacity() > 0;
+  if (told_together_) cpus_.push_back(*all);
   return !cpus_.empty();
+}
+
+std::vector<uint16_t> CpuTimes::PackagesOnline() const {
+  if (told_together_) return packages_;
+  std::vector<uint16_t> packages;
+  packages.reserve(cpus_.size());
+  for (const CpuJiffies& cpu : cpus_) packages.push_back(cpu.package);
+  return packages;
 }
 
 bool ParseCpuLine(std::string_view line, CpuJiffies& cpu) {

@@ -25,13 +25,17 @@ class CpuTimes {
   // Processes and threads that were ever started; 0: not told. As long as it stays, there are no
   // new ones.
   uint64_t forks() const { return forks_; }
+  // By the number of a CPU, also of those that are off line.
   const std::vector<uint16_t>& packages() const { return packages_; }
+  // The package of each CPU that runs, as of now.
+  std::vector<uint16_t> PackagesOnline() const;
 
  private:
   std::vector<uint16_t> packages_;
   ProcFile file_;
   std::vector<char> buffer_;
   std::vector<CpuJiffies> cpus_;
+  bool told_together_ = false;  // cpus_ is one for all of them
   uint64_t forks_ = 0;
 };
 

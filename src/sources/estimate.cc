@@ -48,7 +48,7 @@ class Estimate final : public PowerSource {
  public:
   Estimate(CpuTimes cpu_times, const PowerCurve& curve, const std::vector<uint16_t>& packages)
       : cpu_times_(std::move(cpu_times)), start_(Clock::now()) {
-    const std::vector<uint16_t>& package_of_cpu = cpu_times_.packages();
+    const std::vector<uint16_t> package_of_cpu = cpu_times_.PackagesOnline();
     const auto cpus = static_cast<double>(package_of_cpu.size());
     channels_.reserve(packages.size());
     for (const uint16_t package : packages) {
@@ -130,7 +130,8 @@ Result<FoundSource> FindEstimate(const Search& search) {
                              "mount /proc: sudo mount -t proc proc /proc"});
     return found;
   }
-  const std::set<uint16_t> all(cpu_times.packages().begin(), cpu_times.packages().end());
+  const std::vector<uint16_t> package_of_cpu = cpu_times.PackagesOnline();
+  const std::set<uint16_t> all(package_of_cpu.begin(), package_of_cpu.end());
   std::vector<uint16_t> without_meter;
   for (const uint16_t package : all) {
     const std::string name = fmt::format("CPU:{}", package);
@@ -141,7 +142,7 @@ Result<FoundSource> FindEstimate(const Search& search) {
     if (!has_meter) without_meter.push_back(package);
   }
   if (without_meter.empty()) return found;
-  const PowerCurve curve = CurveOf(search.options.guess, cpu_times.packages().size());
+  const PowerCurve curve = CurveOf(search.options.guess, package_of_cpu.size());
   found.power = std::make_unique<Estimate>(std::move(cpu_times), curve, without_meter);
   return found;
 }

@@ -41,12 +41,14 @@ TEST(MemoryUsage, IsWhatIsNotAvailable) {
 TEST(MachineFeatures, TellOfTheTimeSinceTheLastReading) {
   TestMachine machine;
   machine.WriteFile("proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 900 kB");
+  machine.WriteFile("proc/stat", "cpu  50 0 0 450 0 0 0 0 0 0");
   const auto found = machine.Find(FindMachineFeatures);
   ASSERT_TRUE(found);
   FeatureSource& features = *found->features[0];
   std::vector<double> row(2);
+  machine.WriteFile("proc/stat", "cpu  100 0 0 900 0 0 0 0 0 0");
   features.Read({}, row);
-  EXPECT_TRUE(std::isnan(row[0]));  // no time has passed
+  EXPECT_TRUE(std::isnan(row[0]));  // there was none before
   EXPECT_DOUBLE_EQ(row[1], 10);
   machine.WriteFile("proc/stat", "cpu  130 0 0 970 0 0 0 0 0 0");
   features.Read({}, row);
@@ -76,6 +78,25 @@ TEST(Estimate, CountsIdleTimeAndBusyTime) {
                     "cpu  100 0 0 900 0 0 0 0 0 0\ncpu0 149 0 0 450 0 0 0 0 0 0\n"
                     "cpu1 50 0 0 450 0 0 0 0 0 0");
   EXPECT_EQ(ReadOnce(*found->power)[0].count, 50000000U);
+}
+
+TEST(Estimate, CountsOnlyCpusThatRun) {
+  TestMachine machine;
+  for (const char* cpu : {"cpu0", "cpu1"}) {
+    machine.WriteFile(
+        std::string("sys/devices/system/cpu/") + cpu + "/topology/physical_package_id", "0");
+  }
+  for (const char* cpu : {"cpu2", "cpu3"}) {
+    std::filesystem::create_directories(machine.Path("sys/devices/system/cpu/") + cpu);
+  }
+  auto found = machine.Find(FindEstimate);
+  ASSERT_TRUE(found && found->power);
+  EXPECT_THAT(found->power->channels()[0].meter.reads, HasSubstr("11 W idle to 35 W"));
+  EXPECT_THAT(found->power->channels()[0].meter.reads, HasSubstr("all 2 CPUs"));
+  // Where only the sum of all is told, the machine says how many.
+  machine.WriteFile("proc/stat", "cpu  100 0 0 900 0 0 0 0 0 0");
+  found = machine.Find(FindEstimate);
+  EXPECT_THAT(found->power->channels()[0].meter.reads, HasSubstr("all 4 CPUs"));
 }
 
 TEST(Estimate, IsExactHoweverOftenItIsRead) {

@@ -33,7 +33,6 @@ class MachineFeatures final : public FeatureSource {
       : cpus_(machine), meminfo_((machine.procfs + "/meminfo").c_str()) {
     columns_.push_back({"cpu_util", "", {}});
     columns_.push_back({"mem_usg", "", {}});
-    if (cpus_.Read()) before_ = AllCpus();
   }
 
   const std::vector<FeatureColumn>& columns() const override { return columns_; }
@@ -57,11 +56,15 @@ class MachineFeatures final : public FeatureSource {
     return all;
   }
 
-  // Over the time since the last call. Between two ticks nothing can be told, so the last one
-  // stands.
+  // Over the time since the last call; the first has nothing to tell of. Between two ticks nothing
+  // can be told, so the last one stands.
   double CpuUtilisation() {
     if (!cpus_.Read()) return kNotKnown;
     const Jiffies now = AllCpus();
+    if (!std::exchange(started_, true)) {
+      before_ = now;
+      return kNotKnown;
+    }
     // Idle ticks may go back a little; then the next reading tells.
     if (now.busy < before_.busy || now.idle < before_.idle) {
       before_ = now;
@@ -82,6 +85,7 @@ class MachineFeatures final : public FeatureSource {
 
   CpuTimes cpus_;
   ProcFile meminfo_;
+  bool started_ = false;
   Jiffies before_;
   double last_ = kNotKnown;
   std::vector<FeatureColumn> columns_;
