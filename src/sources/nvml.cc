@@ -1,6 +1,7 @@
-// NVIDIA GPUs: power by the best reading each has, and how busy they are.
+// NVIDIA GPUs: power by the best reading each has.
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "sources/nvml_features.h"
 #include "sources/nvml_library.h"
 #include "sources/search.h"
 
@@ -18,14 +20,19 @@ namespace {
 constexpr const char* kSource = "nvml";
 constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 constexpr unsigned int kMostGpus = 256;
-constexpr size_t kMostProcesses = 512;
+// An average over the last second tells what was in the middle of it.
+constexpr double kLagOfAverage = 0.5;
 
 enum class Reading : uint8_t { kEnergy, kInstant, kAverage, kUsage };
+
+// What nvmlDeviceGetPowerUsage tells of, which depends on the board.
+enum class UsageSpan : uint8_t { kMoment, kSecond, kNotTold };
 
 struct Gpu {
   nvml::Device device = nullptr;
   unsigned int index = 0;
   std::string described;  // "NVIDIA A100 [00000000:01:00.0]"
+  UsageSpan usage = UsageSpan::kNotTold;
   Reading reading = Reading::kEnergy;
   bool has_instant = false;
 };
@@ -81,35 +88,48 @@ int ReadAs(const nvml::Library& library, nvml::Device device, Reading reading, u
   return status;
 }
 
+// Only what passes by itself is worth another try; everything else, also what is not known, is not
+// to be read now. Both are asked again.
 ReadState StateOf(int status) {
   switch (status) {
     case nvml::kSuccess:
       return ReadState::kOk;
-    case nvml::kUninitialized:
-    case nvml::kNotSupported:
-    case nvml::kNoPermission:
-    case nvml::kNotFound:
-    case nvml::kGpuIsLost:
-    case nvml::kResetRequired:
-      return ReadState::kGone;
-    default:
+    case nvml::kTimeout:
+    case nvml::kInUse:
+    case nvml::kMemory:
+    case nvml::kNoData:
+    case nvml::kInsufficientResources:
+    case nvml::kNotReady:
       return ReadState::kRetry;
+    default:
+      return ReadState::kGone;
   }
 }
 
-std::string ReadsText(Reading reading, const std::string& described) {
+bool IsAverage(const Gpu& gpu, Reading reading) {
+  return reading == Reading::kAverage ||
+         (reading == Reading::kUsage && gpu.usage == UsageSpan::kSecond);
+}
+
+std::string ReadsText(const Gpu& gpu, Reading reading) {
   switch (reading) {
     case Reading::kEnergy:
-      return "energy counter of " + described;
+      return "energy counter of " + gpu.described;
     case Reading::kInstant:
-      return "instant power of " + described;
+      return "instant power of " + gpu.described;
     case Reading::kAverage:
-      return fmt::format("average power of {} (over the last second: lags behind)", described);
     case Reading::kUsage:
       break;
   }
-  return fmt::format("power of {} (on many boards the average of the last second: lags behind)",
-                     described);
+  if (IsAverage(gpu, reading)) {
+    return fmt::format("{} of {} (average of the last second; read back by half a second)",
+                       reading == Reading::kAverage ? "average power" : "power", gpu.described);
+  }
+  if (gpu.usage == UsageSpan::kMoment) return "power of " + gpu.described;
+  return fmt::format(
+      "power of {} (on many boards the average of the last second: then it lags half a second "
+      "behind)",
+      gpu.described);
 }
 
 PowerChannel ChannelOf(const Gpu& gpu) {
@@ -119,13 +139,14 @@ PowerChannel ChannelOf(const Gpu& gpu) {
   const bool is_energy = gpu.reading == Reading::kEnergy;
   channel.kind = is_energy ? ChannelKind::kEnergyCounter : ChannelKind::kPowerGauge;
   channel.meter.source = kSource;
-  channel.meter.reads = ReadsText(gpu.reading, gpu.described);
+  channel.meter.reads = ReadsText(gpu, gpu.reading);
+  if (IsAverage(gpu, gpu.reading)) channel.meter.lag_s = kLagOfAverage;
   channel.meter.unit = is_energy ? "mJ" : "mW";
   channel.meter.per_count = 1e-3;
   return channel;
 }
 
-class NvmlPower final : public PowerSource, public SecondOpinion {
+class NvmlPower final : public PowerSource, public SecondOpinion, public Divisible {
  public:
   NvmlPower(std::shared_ptr<nvml::Library> library, std::vector<Gpu> gpus)
       : library_(std::move(library)), gpus_(std::move(gpus)) {
@@ -143,6 +164,11 @@ class NvmlPower final : public PowerSource, public SecondOpinion {
     }
   }
 
+  void KeepOnly(std::span<const size_t> places) override {
+    gpus_ = Picked(std::move(gpus_), places);
+    channels_ = Picked(std::move(channels_), places);
+  }
+
   double OtherWatts(size_t channel) override {
     const Gpu& gpu = gpus_[channel];
     if (gpu.reading != Reading::kEnergy) return kNotKnown;
@@ -158,120 +184,57 @@ class NvmlPower final : public PowerSource, public SecondOpinion {
   std::vector<PowerChannel> channels_;
 };
 
-constexpr std::array<const char*, 5> kFeatures = {"gpu_util", "gm_usg", "g_clk", "gm_clk",
-                                                  "gpu_ours"};
-
-class NvmlFeatures final : public FeatureSource {
- public:
-  NvmlFeatures(std::shared_ptr<nvml::Library> library, std::vector<Gpu> gpus)
-      : library_(std::move(library)),
-        gpus_(std::move(gpus)),
-        seen_us_(gpus_.size()),
-        processes_(kMostProcesses),
-        samples_(kMostProcesses) {
-    columns_.reserve(gpus_.size() * kFeatures.size());
-    for (const Gpu& gpu : gpus_) {
-      for (const char* name : kFeatures) {
-        columns_.push_back({name, fmt::format("GPU:{}", gpu.index), {}});
-      }
-    }
-  }
-
-  const std::vector<FeatureColumn>& columns() const override { return columns_; }
-
-  void Read(std::span<const int32_t> watched, std::span<double> out) override {
-    for (size_t i = 0; i < gpus_.size(); ++i) {
-      double* const row = &out[i * kFeatures.size()];
-      const nvml::Device device = gpus_[i].device;
-      nvml::Utilization use{};
-      const bool has_use =
-          library_->utilization && library_->utilization(device, &use) == nvml::kSuccess;
-      row[0] = has_use ? use.gpu : kNotKnown;
-      row[1] = MemoryUsage(device);
-      row[2] = Clock(device, nvml::kClockSm);
-      row[3] = Clock(device, nvml::kClockMemory);
-      row[4] = OurShare(i, watched);
-    }
-  }
-
- private:
-  double MemoryUsage(nvml::Device device) const {
-    nvml::Memory memory{};
-    if (!library_->memory || library_->memory(device, &memory) != nvml::kSuccess ||
-        memory.total == 0) {
-      return kNotKnown;
-    }
-    return 100 * static_cast<double>(memory.used) / static_cast<double>(memory.total);
-  }
-
-  double Clock(nvml::Device device, unsigned int kind) const {
-    unsigned int mhz = 0;
-    if (!library_->clock_mhz || library_->clock_mhz(device, kind, &mhz) != nvml::kSuccess) {
-      return kNotKnown;
-    }
-    return mhz;
-  }
-
-  static bool IsWatched(std::span<const int32_t> watched, unsigned int pid) {
-    return std::find(watched.begin(), watched.end(), static_cast<int32_t>(pid)) != watched.end();
-  }
-
-  // By who has a context on the GPU; if ours are not alone there, by how much each kept it busy
-  // since the last time.
-  double OurShare(size_t gpu, std::span<const int32_t> watched) {
-    if (!library_->compute_processes) return kNotKnown;
-    auto count = static_cast<unsigned int>(processes_.size());
-    if (library_->compute_processes(gpus_[gpu].device, &count, processes_.data()) !=
-            nvml::kSuccess ||
-        count > processes_.size()) {
-      return kNotKnown;
-    }
-    const std::span<const nvml::Process> running(processes_.data(), count);
-    const auto ours = std::count_if(running.begin(), running.end(), [&](const auto& process) {
-      return IsWatched(watched, process.pid);
-    });
-    if (ours == 0) return 0;
-    if (static_cast<size_t>(ours) == running.size()) return 1;
-    return OurBusyShare(gpu, watched);
-  }
-
-  double OurBusyShare(size_t gpu, std::span<const int32_t> watched) {
-    if (!library_->process_utilization) return kNotKnown;
-    auto count = static_cast<unsigned int>(samples_.size());
-    if (library_->process_utilization(gpus_[gpu].device, samples_.data(), &count, seen_us_[gpu]) !=
-            nvml::kSuccess ||
-        count > samples_.size()) {
-      return kNotKnown;
-    }
-    double all = 0;
-    double ours = 0;
-    for (const auto& sample : std::span(samples_.data(), count)) {
-      seen_us_[gpu] = std::max(seen_us_[gpu], sample.time_us);
-      all += sample.sm_util;
-      if (IsWatched(watched, sample.pid)) ours += sample.sm_util;
-    }
-    return all > 0 ? ours / all : kNotKnown;
-  }
-
-  std::shared_ptr<nvml::Library> library_;
-  std::vector<Gpu> gpus_;
-  std::vector<uint64_t> seen_us_;
-  std::vector<nvml::Process> processes_;
-  std::vector<nvml::ProcessUtilization> samples_;
-  std::vector<FeatureColumn> columns_;
-};
-
-std::string Describe(const nvml::Library& library, nvml::Device device, unsigned int index) {
+std::string NameOf(const nvml::Library& library, nvml::Device device) {
   std::array<char, 96> name{};
   if (!library.name || library.name(device, name.data(), name.size() - 1) != nvml::kSuccess) {
-    name[0] = '\0';
+    return "";
   }
+  return Printable(name.data());
+}
+
+// "00000000:01:00.0"; empty: it is not told.
+std::string BusIdOf(const nvml::Library& library, nvml::Device device) {
   nvml::Pci pci{};
-  const bool has_bus = library.pci && library.pci(device, &pci) == nvml::kSuccess;
+  if (!library.pci || library.pci(device, &pci) != nvml::kSuccess) return "";
   pci.bus_id[sizeof(pci.bus_id) - 1] = '\0';
-  std::string text = name[0] ? Printable(name.data()) : fmt::format("GPU {}", index);
-  if (has_bus && pci.bus_id[0]) text += fmt::format(" [{}]", Printable(pci.bus_id));
-  return text;
+  pci.bus_id_legacy[sizeof(pci.bus_id_legacy) - 1] = '\0';
+  if (library.pci_has_bus_id && pci.bus_id[0]) return Printable(pci.bus_id);
+  // The shorter one has four digits of the domain, not eight.
+  const std::string_view legacy = pci.bus_id_legacy;
+  return legacy.find(':') == 4 ? "0000" + Printable(legacy) : Printable(legacy);
+}
+
+// What tells this GPU from others: by its number where it has no address.
+std::string Describe(const std::string& name, const std::string& bus_id, unsigned int index) {
+  const std::string number = fmt::format("GPU {}", index);
+  if (!bus_id.empty()) return fmt::format("{} [{}]", name.empty() ? number : name, bus_id);
+  return name.empty() ? number : fmt::format("{} ({})", name, number);
+}
+
+bool HasWord(std::string_view text, std::string_view word) {
+  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || !is_part(text[at - 1])) && (end == text.size() || !is_part(text[end]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Ampere and newer tell the average of a second, but for boards with a GA100.
+UsageSpan UsageSpanOf(const nvml::Library& library, nvml::Device device, std::string_view name) {
+  unsigned int architecture = nvml::kArchitectureUnknown;
+  if (!library.architecture || library.architecture(device, &architecture) != nvml::kSuccess ||
+      architecture == nvml::kArchitectureUnknown) {
+    return UsageSpan::kNotTold;
+  }
+  if (architecture < nvml::kArchitectureAmpere) return UsageSpan::kMoment;
+  if (architecture > nvml::kArchitectureAmpere) return UsageSpan::kSecond;
+  if (name.empty()) return UsageSpan::kNotTold;
+  const bool is_ga100 = HasWord(name, "A100") || HasWord(name, "A800") || HasWord(name, "A30") ||
+                        HasWord(name, "CMP 170HX");
+  return is_ga100 ? UsageSpan::kMoment : UsageSpan::kSecond;
 }
 
 // The best reading that answers and is believed; false: none does, and `status` says why.
@@ -280,7 +243,7 @@ bool ChooseReading(const nvml::Library& library, const Search& search, Gpu& gpu,
   gpu.has_instant = ReadAs(library, gpu.device, Reading::kInstant, count) == nvml::kSuccess;
   for (const Reading reading :
        {Reading::kEnergy, Reading::kInstant, Reading::kAverage, Reading::kUsage}) {
-    if (search.IsDistrusted(kSource, ReadsText(reading, gpu.described))) continue;
+    if (search.IsDistrusted(kSource, ReadsText(gpu, reading))) continue;
     status = ReadAs(library, gpu.device, reading, count);
     if (status != nvml::kSuccess) continue;
     gpu.reading = reading;
@@ -289,12 +252,35 @@ bool ChooseReading(const nvml::Library& library, const Search& search, Gpu& gpu,
   return false;
 }
 
-RefusedSource NoLibrary(const std::string& said) {
-  return {
-      kSource, said,
-      "no NVIDIA driver is installed, or it is not to be seen from here. If the machine has such "
-      "a GPU: install its driver, check with nvidia-smi; in a container: docker run --gpus all "
-      "(NVIDIA container toolkit)"};
+constexpr const char* kSeenFromAContainer =
+    "in a container: docker run --gpus all (NVIDIA container toolkit)";
+
+RefusedSource NotStarted(const nvml::LoadFailure& failure) {
+  using Kind = nvml::LoadFailure::Kind;
+  std::string remedy;
+  if (failure.kind == Kind::kLacksCall) {
+    remedy =
+        "it is not NVIDIA's management library, or one from before 2012: update the driver, check "
+        "with nvidia-smi; BERYL_NVML names the library to load (libnvidia-ml.so.1)";
+  } else if (failure.kind == Kind::kNoLibrary || failure.status == nvml::kSuccess) {
+    remedy = fmt::format(
+        "no NVIDIA driver is installed, or it is not to be seen from here. If the machine has such "
+        "a GPU: install its driver, check with nvidia-smi; {}",
+        kSeenFromAContainer);
+  } else if (failure.status == nvml::kDriverNotLoaded) {
+    remedy = fmt::format(
+        "the library is there, but its driver is not loaded: sudo modprobe nvidia, "
+        "check with nvidia-smi; {}",
+        kSeenFromAContainer);
+  } else if (failure.status == nvml::kVersionMismatch) {
+    remedy = "the driver was updated and the old one still runs: restart the machine";
+  } else if (failure.status == nvml::kNoPermission) {
+    remedy = "run as a user that may use the GPU (sudo usermod -aG video,render \"$USER\")";
+  } else {
+    remedy = fmt::format("the library is there, but does not work: check with nvidia-smi; {}",
+                         kSeenFromAContainer);
+  }
+  return {kSource, failure.said, std::move(remedy)};
 }
 
 }  // namespace
@@ -309,26 +295,30 @@ std::string GpuBusId(const PowerChannel& channel) {
 
 Result<FoundSource> FindNvml(const Search& search) {
   FoundSource found;
-  auto loaded = nvml::Library::Load(search.machine.nvml);
-  if (!loaded) {
-    found.refused.push_back(NoLibrary(loaded.error().message));
+  nvml::LoadFailure failure;
+  const std::shared_ptr<nvml::Library> library = nvml::Library::Load(search.machine.nvml, failure);
+  if (!library) {
+    found.refused.push_back(NotStarted(failure));
     return found;
   }
-  const std::shared_ptr<nvml::Library> library = *loaded;
   unsigned int count = 0;
   if (const int status = library->device_count(&count); status != nvml::kSuccess) {
-    found.refused.push_back(NoLibrary("the GPUs cannot be counted: " + library->ErrorText(status)));
+    found.refused.push_back(
+        NotStarted({nvml::LoadFailure::Kind::kRefuses,
+                    "the GPUs cannot be counted: " + library->ErrorText(status), status}));
     return found;
   }
   std::vector<Gpu> metered;
-  std::vector<Gpu> all;
+  std::vector<NvmlGpu> all;
   for (unsigned int index = 0; index < std::min(count, kMostGpus); ++index) {
     Gpu gpu;
     gpu.index = index;
     int status = library->device_by_index(index, &gpu.device);
     if (status == nvml::kSuccess) {
-      gpu.described = Describe(*library, gpu.device, index);
-      all.push_back(gpu);
+      const std::string name = NameOf(*library, gpu.device);
+      gpu.described = Describe(name, BusIdOf(*library, gpu.device), index);
+      gpu.usage = UsageSpanOf(*library, gpu.device, name);
+      all.push_back({gpu.device, index});
       if (ChooseReading(*library, search, gpu, status)) {
         metered.push_back(gpu);
         continue;
@@ -344,10 +334,10 @@ Result<FoundSource> FindNvml(const Search& search) {
   }
   if (count == 0) {
     found.refused.push_back({kSource, "the driver is there, but it has no GPU",
-                             "check with nvidia-smi; in a container: docker run --gpus all"});
+                             fmt::format("check with nvidia-smi; {}", kSeenFromAContainer)});
   }
-  if (!all.empty()) {
-    found.features.push_back(std::make_unique<NvmlFeatures>(library, std::move(all)));
+  if (auto features = MakeNvmlFeatures(library, all, search.machine.procfs)) {
+    found.features.push_back(std::move(features));
   }
   if (!metered.empty()) {
     found.power = std::make_unique<NvmlPower>(library, std::move(metered));

@@ -3,61 +3,110 @@
 #include <dlfcn.h>
 
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include <fmt/format.h>
 
 namespace beryl::sources::nvml {
+namespace {
+
+struct Shared {
+  std::weak_ptr<Library> library;
+  size_t initialized = 0;  // Two for a moment: one that is going and one that has come.
+};
+
+std::mutex& SharedMutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+std::map<std::string, Shared>& SharedLibraries() {
+  static auto* const libraries = new std::map<std::string, Shared>;  // outlives every Library
+  return *libraries;
+}
+
+}  // namespace
 
 template <typename Function>
-void Library::Find(const char* symbol, Function& function) {
-  void* const address = ::dlsym(handle_, symbol);
+bool Library::Find(const std::string& symbol, Function& function) {
+  void* const address = ::dlsym(handle_, symbol.c_str());
   static_assert(sizeof(function) == sizeof(address));
   std::memcpy(&function, &address, sizeof(address));
+  return address != nullptr;
+}
+
+template <typename Function>
+void Library::FindEither(const std::string& symbol, Function& function) {
+  if (!Find(symbol + "_v2", function) && !Find(symbol, function) && lacks_.empty()) {
+    lacks_ = symbol;
+  }
+}
+
+// The second version first: the third is laid out differently by some drivers (535.43 to 535.86),
+// and differs in what it says of MIG, which is not looked at.
+ProcessList Library::FindProcesses(const std::string& symbol) {
+  ProcessList list;
+  list.size = kProcessSizeV2;
+  if (Find(symbol + "_v2", list.call) || Find(symbol + "_v3", list.call)) return list;
+  list.size = kProcessSizeV1;
+  Find(symbol, list.call);
+  return list;
 }
 
 void Library::FindAll() {
-  Find("nvmlInit_v2", init);
+  FindEither("nvmlInit", init);
+  FindEither("nvmlDeviceGetCount", device_count);
+  FindEither("nvmlDeviceGetHandleByIndex", device_by_index);
   Find("nvmlShutdown", shutdown);
-  Find("nvmlDeviceGetCount_v2", device_count);
-  Find("nvmlDeviceGetHandleByIndex_v2", device_by_index);
   Find("nvmlDeviceGetName", name);
-  Find("nvmlDeviceGetPciInfo_v3", pci);
+  pci_has_bus_id = Find("nvmlDeviceGetPciInfo_v3", pci);
+  if (!pci && !Find("nvmlDeviceGetPciInfo_v2", pci)) Find("nvmlDeviceGetPciInfo", pci);
+  Find("nvmlDeviceGetArchitecture", architecture);
   Find("nvmlDeviceGetTotalEnergyConsumption", total_energy_mj);
   Find("nvmlDeviceGetPowerUsage", power_mw);
   Find("nvmlDeviceGetFieldValues", field_values);
   Find("nvmlDeviceGetUtilizationRates", utilization);
   Find("nvmlDeviceGetMemoryInfo", memory);
   Find("nvmlDeviceGetClockInfo", clock_mhz);
-  Find("nvmlDeviceGetComputeRunningProcesses_v3", compute_processes);
-  // The second version differs in what it says of MIG, which is not looked at.
-  if (!compute_processes) Find("nvmlDeviceGetComputeRunningProcesses_v2", compute_processes);
+  compute_processes = FindProcesses("nvmlDeviceGetComputeRunningProcesses");
+  graphics_processes = FindProcesses("nvmlDeviceGetGraphicsRunningProcesses");
   Find("nvmlDeviceGetProcessUtilization", process_utilization);
   Find("nvmlErrorString", error_string);
 }
 
-Result<std::shared_ptr<Library>> Library::Load(const std::string& path) {
+std::shared_ptr<Library> Library::Load(const std::string& path, LoadFailure& failure) {
+  std::shared_ptr<Library> library;  // goes after the lock does: its end takes the lock too
+  const std::lock_guard lock(SharedMutex());
+  Shared& shared = SharedLibraries()[path];
+  if (auto loaded = shared.library.lock()) return loaded;
   void* const handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char* said = ::dlerror();
-    return IoError(said ? said : path + ": it cannot be loaded");
+    failure = {LoadFailure::Kind::kNoLibrary, said ? said : path + ": it cannot be loaded"};
+    return nullptr;
   }
-  std::shared_ptr<Library> library(new Library(handle));
+  library.reset(new Library(path, handle));
   library->FindAll();
-  if (!library->init || !library->device_count || !library->device_by_index) {
-    return InvalidError(
-        fmt::format("{}: not a management library of NVIDIA's, or one from before "
-                    "2012: nvmlInit_v2 and others are missing",
-                    path));
+  if (!library->lacks_.empty()) {
+    failure = {LoadFailure::Kind::kLacksCall,
+               fmt::format("{} was loaded, but lacks {}", path, library->lacks_)};
+    return nullptr;
   }
   if (const int status = library->init(); status != kSuccess) {
-    return IoError(fmt::format("nvmlInit: {}", library->ErrorText(status)));
+    failure = {LoadFailure::Kind::kRefuses, fmt::format("nvmlInit: {}", library->ErrorText(status)),
+               status};
+    return nullptr;
   }
   library->initialized_ = true;
+  ++shared.initialized;
+  shared.library = library;
   return library;
 }
 
 Library::~Library() {
-  if (initialized_ && shutdown) shutdown();
+  const std::lock_guard lock(SharedMutex());
+  if (initialized_ && --SharedLibraries()[path_].initialized == 0 && shutdown) shutdown();
   ::dlclose(handle_);
 }
 

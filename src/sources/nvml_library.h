@@ -2,10 +2,11 @@
 // its interface has them, so that nothing of NVIDIA's is needed to build.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
-
-#include "base/result.h"
+#include <utility>
 
 namespace beryl::sources::nvml {
 
@@ -14,15 +15,19 @@ using Device = struct nvmlDevice_st*;  // NOLINT(readability-identifier-naming):
 // What calls return; all but these are errors like any other.
 enum Status : int {
   kSuccess = 0,
-  kUninitialized = 1,
   kNotSupported = 3,
   kNoPermission = 4,
-  kNotFound = 6,
-  kInsufficientSize = 7,
-  kGpuIsLost = 15,
-  kResetRequired = 16,
+  kDriverNotLoaded = 9,
+  kTimeout = 10,
+  kVersionMismatch = 18,  // of library and driver
+  kInUse = 19,
+  kMemory = 20,
+  kNoData = 21,
+  kInsufficientResources = 23,
+  kNotReady = 27,
 };
 
+// Older versions end after `pci_subsystem_id`, or have something else there.
 struct Pci {
   char bus_id_legacy[16];
   unsigned int domain;
@@ -44,12 +49,14 @@ struct Memory {
   uint64_t used;
 };
 
+// Starts like this in every version; what follows is not looked at.
 struct Process {
   unsigned int pid;
   uint64_t used_gpu_memory;
-  unsigned int gpu_instance_id;
-  unsigned int compute_instance_id;
 };
+constexpr size_t kProcessSizeV1 = sizeof(Process);
+constexpr size_t kProcessSizeV2 = kProcessSizeV1 + 2 * sizeof(unsigned int);  // MIG instances
+constexpr size_t kProcessSizeLargest = kProcessSizeV2 + sizeof(uint64_t);     // of some drivers
 
 struct ProcessUtilization {
   unsigned int pid;
@@ -88,15 +95,36 @@ constexpr unsigned int kFieldPowerAverage = 185;
 constexpr unsigned int kFieldPowerInstant = 186;
 constexpr unsigned int kClockSm = 1;
 constexpr unsigned int kClockMemory = 2;
+constexpr unsigned int kArchitectureAmpere = 7;
+constexpr unsigned int kArchitectureUnknown = 0xFFFFFFFF;
+
+// Asks for the processes on a GPU: how many there is room for, and how many there are.
+struct ProcessList {
+  int (*call)(Device, unsigned int*, void*) = nullptr;
+  size_t size = 0;  // of what is told of a process
+};
+
+struct LoadFailure {
+  enum class Kind {
+    kNoLibrary,  // the system does not load it
+    kLacksCall,  // it is loaded, but is not NVIDIA's, or far too old
+    kRefuses,    // it does not start
+  };
+  Kind kind = Kind::kNoLibrary;
+  std::string said;  // by the system or the library
+  int status = kSuccess;
+};
 
 // Any call but those that make it a library may be missing in an old one: null.
 class Library {
  public:
-  // Loads and initializes it; the message of an Error is what the system or the library said.
-  static Result<std::shared_ptr<Library>> Load(const std::string& path);
-  ~Library();
+  // Loads and initializes it, once in a process for each path: a library need not count how often
+  // it was initialized, so that the first shutdown would end it for all. Null: `failure` says why.
+  // Any thread.
+  static std::shared_ptr<Library> Load(const std::string& path, LoadFailure& failure);
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
+  ~Library();
 
   std::string ErrorText(int status) const;
 
@@ -106,23 +134,32 @@ class Library {
   int (*device_by_index)(unsigned int, Device*) = nullptr;
   int (*name)(Device, char*, unsigned int) = nullptr;
   int (*pci)(Device, Pci*) = nullptr;
+  bool pci_has_bus_id = false;  // else only the shorter one
+  int (*architecture)(Device, unsigned int*) = nullptr;
   int (*total_energy_mj)(Device, uint64_t*) = nullptr;
   int (*power_mw)(Device, unsigned int*) = nullptr;
   int (*field_values)(Device, int, FieldValue*) = nullptr;
   int (*utilization)(Device, Utilization*) = nullptr;
   int (*memory)(Device, Memory*) = nullptr;
   int (*clock_mhz)(Device, unsigned int, unsigned int*) = nullptr;
-  int (*compute_processes)(Device, unsigned int*, Process*) = nullptr;
+  ProcessList compute_processes;
+  ProcessList graphics_processes;
   int (*process_utilization)(Device, ProcessUtilization*, unsigned int*, uint64_t) = nullptr;
   const char* (*error_string)(int) = nullptr;
 
  private:
-  explicit Library(void* handle) : handle_(handle) {}
+  Library(std::string path, void* handle) : path_(std::move(path)), handle_(handle) {}
   template <typename Function>
-  void Find(const char* symbol, Function& function);
+  bool Find(const std::string& symbol, Function& function);
+  // A call that makes it a library, by its newest name or its oldest.
+  template <typename Function>
+  void FindEither(const std::string& symbol, Function& function);
+  ProcessList FindProcesses(const std::string& symbol);
   void FindAll();
 
+  std::string path_;
   void* handle_;
+  std::string lacks_;  // the first call that it should have
   bool initialized_ = false;
 };
 

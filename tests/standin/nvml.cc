@@ -7,26 +7,32 @@
 //   gpus 2                       how many; lines that follow "gpu N" are of that GPU, others of all
 //   gpu 0
 //   name NVIDIA A100
-//   bus 00000000:01:00.0
+//   bus 00000000:01:00.0         none: it is not told
+//   arch 7                       its architecture (7: Ampere); without it that is not told
 //   power_mw 150000              constant, or
 //   power_mw 50000 250000 2000   a square wave: low, high, period in ms
 //   step_ms 20                   how often the energy counter steps
 //   energy 1                     0: no energy counter; frozen: it stands still
 //   factor 1.0                   the counter counts so many times the truth
 //   instant 1                    0: no instant (nor average) power field
+//   average 1                    with `instant 0`: an average power field
 //   power 1                      0: nvmlDeviceGetPowerUsage is not supported
+//   features 1                   0: none of what follows is supported
 //   util 80                      percent
 //   memory_mb 4096 40960         used, total
 //   clocks 1410 1215             SM, memory; MHz
 //   process PID SM_UTIL          one that runs on it; several lines
+//   graphics PID SM_UTIL         one that draws on it
 //   status 15                    what every call of the GPU returns (15: it is lost)
 //
 // Energy is the integral of the power since the epoch of CLOCK_MONOTONIC, so that every process
-// sees the same.
+// sees the same. It does not count how often it was initialized: after one shutdown every call says
+// so. Compiled with BERYL_STANDIN_OLD it has the names and layouts of the first such libraries.
 #include <sys/stat.h>
 #include <time.h>  // NOLINT(modernize-deprecated-headers): clock_gettime
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -42,13 +48,17 @@
 namespace {
 
 constexpr int kSuccess = 0;
+constexpr int kUninitialized = 1;
 constexpr int kInvalidArgument = 2;
 constexpr int kNotSupported = 3;
 constexpr int kInsufficientSize = 7;
 
+std::atomic<bool> is_initialized = false;
+
 struct Running {
   unsigned int pid = 0;
   unsigned int sm_util = 0;
+  bool draws = false;
 };
 
 struct Gpu {
@@ -61,7 +71,10 @@ struct Gpu {
   std::string energy = "1";
   double factor = 1;
   bool instant = true;
+  bool average = false;
   bool power = true;
+  bool features = true;
+  unsigned int architecture = 0xFFFFFFFF;
   unsigned int util = 80;
   double memory_used_mb = 4096;
   double memory_mb = 40960;
@@ -87,17 +100,24 @@ void Set(Gpu& gpu, const std::string& key, std::istringstream& rest) {
     rest >> gpu.factor;
   } else if (key == "instant") {
     rest >> gpu.instant;
+  } else if (key == "average") {
+    rest >> gpu.average;
   } else if (key == "power") {
     rest >> gpu.power;
+  } else if (key == "features") {
+    rest >> gpu.features;
+  } else if (key == "arch") {
+    rest >> gpu.architecture;
   } else if (key == "util") {
     rest >> gpu.util;
   } else if (key == "memory_mb") {
     rest >> gpu.memory_used_mb >> gpu.memory_mb;
   } else if (key == "clocks") {
     rest >> gpu.sm_mhz >> gpu.memory_mhz;
-  } else if (key == "process") {
+  } else if (key == "process" || key == "graphics") {
     Running one;
     rest >> one.pid >> one.sm_util;
+    one.draws = key == "graphics";
     gpu.running.push_back(one);
   } else if (key == "status") {
     rest >> gpu.status;
@@ -162,7 +182,7 @@ double PowerMw(const Gpu& gpu, double ms) {
   return std::fmod(ms, gpu.period_ms) < gpu.period_ms / 2 ? gpu.low_mw : gpu.high_mw;
 }
 
-double EnergyMj(const Gpu& gpu, double ms) {
+[[maybe_unused]] double EnergyMj(const Gpu& gpu, double ms) {
   const double whole = std::floor(ms / gpu.period_ms);
   const double rest = ms - whole * gpu.period_ms;
   const double half = gpu.period_ms / 2;
@@ -173,6 +193,7 @@ double EnergyMj(const Gpu& gpu, double ms) {
 // Calls `use` with the GPU that the handle stands for.
 template <typename Use>
 int With(const void* device, Use&& use) {
+  if (!is_initialized) return kUninitialized;
   const auto index = reinterpret_cast<uintptr_t>(device);
   const auto gpus = Gpus();
   if (index == 0 || index > gpus->size()) return kInvalidArgument;
@@ -180,10 +201,22 @@ int With(const void* device, Use&& use) {
   return gpu.status != kSuccess ? gpu.status : use(gpu, index - 1);
 }
 
+// The same for calls that not every GPU has.
+template <typename Use>
+int WithFeatures(const void* device, Use&& use) {
+  return With(device, [&](const Gpu& gpu, size_t index) {
+    return gpu.features ? use(gpu, index) : kNotSupported;
+  });
+}
+
 struct Pci {
   char bus_id_legacy[16];
+#ifdef BERYL_STANDIN_OLD
+  unsigned int numbers[4];
+#else
   unsigned int numbers[5];
   char bus_id[32];
+#endif
 };
 struct Utilization {
   unsigned int gpu;
@@ -197,8 +230,10 @@ struct Memory {
 struct Process {
   unsigned int pid;
   unsigned long long used_gpu_memory;
+#ifndef BERYL_STANDIN_OLD
   unsigned int gpu_instance_id;
   unsigned int compute_instance_id;
+#endif
 };
 struct Sample {
   unsigned int pid;
@@ -218,23 +253,52 @@ struct FieldValue {
   unsigned long long value;
 };
 
+int ListProcesses(void* device, bool drawing, unsigned int* count, Process* infos) {
+  return WithFeatures(device, [&](const Gpu& gpu, size_t) {
+    const unsigned int room = *count;
+    *count = 0;
+    for (const Running& one : gpu.running) {
+      if (one.draws != drawing) continue;
+      if (*count < room) {
+        infos[*count] = {};
+        infos[*count].pid = one.pid;
+        infos[*count].used_gpu_memory = 1 << 20;
+      }
+      ++*count;
+    }
+    return *count > room ? kInsufficientSize : kSuccess;
+  });
+}
+
 }  // namespace
 
 // NOLINTBEGIN(readability-identifier-naming): the names of the library that this stands in for
 extern "C" {
 
-int nvmlInit_v2() { return kSuccess; }
-int nvmlShutdown() { return kSuccess; }
+#ifdef BERYL_STANDIN_OLD
+#define BERYL_VERSIONED(name, version) name
+#else
+#define BERYL_VERSIONED(name, version) name##version
+#endif
+
+int BERYL_VERSIONED(nvmlInit, _v2)() {
+  is_initialized = true;
+  return kSuccess;
+}
+int nvmlShutdown() {
+  is_initialized = false;
+  return kSuccess;
+}
 const char* nvmlErrorString(int status) {
   return status == 15 ? "GPU is lost" : status == kNotSupported ? "Not Supported" : "some error";
 }
 
-int nvmlDeviceGetCount_v2(unsigned int* count) {
+int BERYL_VERSIONED(nvmlDeviceGetCount, _v2)(unsigned int* count) {
   *count = static_cast<unsigned int>(Gpus()->size());
-  return kSuccess;
+  return is_initialized ? kSuccess : kUninitialized;
 }
 
-int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void** device) {
+int BERYL_VERSIONED(nvmlDeviceGetHandleByIndex, _v2)(unsigned int index, void** device) {
   *device = reinterpret_cast<void*>(uintptr_t{index} + 1);
   return index < Gpus()->size() ? kSuccess : kInvalidArgument;
 }
@@ -246,15 +310,27 @@ int nvmlDeviceGetName(void* device, char* name, unsigned int size) {
   });
 }
 
-int nvmlDeviceGetPciInfo_v3(void* device, Pci* pci) {
+int BERYL_VERSIONED(nvmlDeviceGetPciInfo, _v3)(void* device, Pci* pci) {
   return With(device, [&](const Gpu& gpu, size_t index) {
+    if (gpu.bus == "none") return kNotSupported;
     std::memset(pci, 0, sizeof(*pci));
+    const auto bus = static_cast<unsigned int>(index + 1);
+    std::snprintf(pci->bus_id_legacy, sizeof(pci->bus_id_legacy), "0000:%02X:00.0", bus);
+#ifndef BERYL_STANDIN_OLD
     if (gpu.bus.empty()) {
-      std::snprintf(pci->bus_id, sizeof(pci->bus_id), "00000000:%02X:00.0",
-                    static_cast<unsigned int>(index + 1));
+      std::snprintf(pci->bus_id, sizeof(pci->bus_id), "00000000:%02X:00.0", bus);
     } else {
       std::snprintf(pci->bus_id, sizeof(pci->bus_id), "%s", gpu.bus.c_str());
     }
+#endif
+    return kSuccess;
+  });
+}
+
+#ifndef BERYL_STANDIN_OLD
+int nvmlDeviceGetArchitecture(void* device, unsigned int* architecture) {
+  return With(device, [&](const Gpu& gpu, size_t) {
+    *architecture = gpu.architecture;
     return kSuccess;
   });
 }
@@ -269,6 +345,8 @@ int nvmlDeviceGetTotalEnergyConsumption(void* device, unsigned long long* millij
   });
 }
 
+#endif
+
 int nvmlDeviceGetPowerUsage(void* device, unsigned int* milliwatts) {
   return With(device, [&](const Gpu& gpu, size_t) {
     if (!gpu.power) return kNotSupported;
@@ -277,11 +355,13 @@ int nvmlDeviceGetPowerUsage(void* device, unsigned int* milliwatts) {
   });
 }
 
+#ifndef BERYL_STANDIN_OLD
 int nvmlDeviceGetFieldValues(void* device, int count, FieldValue* values) {
   return With(device, [&](const Gpu& gpu, size_t) {
     for (int i = 0; i < count; ++i) {
-      const bool known = values[i].field_id == 185 || values[i].field_id == 186;
-      values[i].status = known && gpu.instant ? kSuccess : kNotSupported;
+      const bool known = (values[i].field_id == 185 && (gpu.instant || gpu.average)) ||
+                         (values[i].field_id == 186 && gpu.instant);
+      values[i].status = known ? kSuccess : kNotSupported;
       values[i].value_type = 1;
       values[i].value = static_cast<unsigned int>(PowerMw(gpu, NowMs()));
     }
@@ -289,15 +369,17 @@ int nvmlDeviceGetFieldValues(void* device, int count, FieldValue* values) {
   });
 }
 
+#endif
+
 int nvmlDeviceGetUtilizationRates(void* device, Utilization* rates) {
-  return With(device, [&](const Gpu& gpu, size_t) {
+  return WithFeatures(device, [&](const Gpu& gpu, size_t) {
     *rates = {gpu.util, gpu.util / 2};
     return kSuccess;
   });
 }
 
 int nvmlDeviceGetMemoryInfo(void* device, Memory* memory) {
-  return With(device, [&](const Gpu& gpu, size_t) {
+  return WithFeatures(device, [&](const Gpu& gpu, size_t) {
     const auto bytes = [](double mb) { return static_cast<unsigned long long>(mb * 1048576); };
     *memory = {bytes(gpu.memory_mb), bytes(gpu.memory_mb - gpu.memory_used_mb),
                bytes(gpu.memory_used_mb)};
@@ -306,27 +388,25 @@ int nvmlDeviceGetMemoryInfo(void* device, Memory* memory) {
 }
 
 int nvmlDeviceGetClockInfo(void* device, unsigned int type, unsigned int* mhz) {
-  return With(device, [&](const Gpu& gpu, size_t) {
+  return WithFeatures(device, [&](const Gpu& gpu, size_t) {
     *mhz = type == 2 ? gpu.memory_mhz : gpu.sm_mhz;
     return kSuccess;
   });
 }
 
-int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count, Process* infos) {
-  return With(device, [&](const Gpu& gpu, size_t) {
-    const unsigned int room = *count;
-    *count = static_cast<unsigned int>(gpu.running.size());
-    if (*count > room) return kInsufficientSize;
-    for (size_t i = 0; i < gpu.running.size(); ++i) {
-      infos[i] = {gpu.running[i].pid, 1 << 20, 0xFFFFFFFF, 0xFFFFFFFF};
-    }
-    return kSuccess;
-  });
+int BERYL_VERSIONED(nvmlDeviceGetComputeRunningProcesses, _v3)(void* device, unsigned int* count,
+                                                               Process* infos) {
+  return ListProcesses(device, false, count, infos);
+}
+
+int BERYL_VERSIONED(nvmlDeviceGetGraphicsRunningProcesses, _v3)(void* device, unsigned int* count,
+                                                                Process* infos) {
+  return ListProcesses(device, true, count, infos);
 }
 
 int nvmlDeviceGetProcessUtilization(void* device, Sample* samples, unsigned int* count,
                                     unsigned long long /*seen_us*/) {
-  return With(device, [&](const Gpu& gpu, size_t) {
+  return WithFeatures(device, [&](const Gpu& gpu, size_t) {
     const unsigned int room = *count;
     *count = static_cast<unsigned int>(gpu.running.size());
     if (*count > room) return kInsufficientSize;
