@@ -20,7 +20,7 @@ constexpr Nanos kPatience{300'000'000};
 // Around both ends meters are read this often, so that it is known when counters step there.
 constexpr Nanos kFastPeriod{1'000'000};
 // Longer than the slowest meter that is worth waiting for.
-constexpr int64_t kLongestWaitNs = 1'500'000'000;
+constexpr int64_t kLongestWaitNs = 3'000'000'000;
 constexpr Nanos kActivityPeriod{100'000'000};  // shares are taken over as much anyway
 // What a killed recorder loses at most.
 constexpr int64_t kAppendEveryNs = 1'000'000'000;

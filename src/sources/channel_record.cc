@@ -34,6 +34,8 @@ constexpr int64_t kHeartbeatNs = 1'000'000'000;
 // How much longer than usual is waited for a step, and how long at the most.
 constexpr double kPatience = 2;
 constexpr double kLongestWaitS = 1;
+// A meter that prints a line a second is heard of after two of them: the first may be cut.
+constexpr double kLongestWaitForGaugeS = 2.5;
 
 // Ranges that RAPL's counters have where nothing says which: those of 15.3 and 61 microjoules.
 constexpr std::array<uint64_t, 2> kRaplRanges = {65'532'610'987, 262'143'328'850};
@@ -228,7 +230,7 @@ bool ChannelRecord::HasReached(Nanos time, Nanos now) const {
   if (gone_) return true;
   if (channel_.kind == ChannelKind::kPowerGauge) {
     if (lag_.value > 0) return started_ && last_seen_ >= time;
-    return started_ || (now - time).seconds() > kLongestWaitS;
+    return started_ || (now - time).seconds() > kLongestWaitForGaugeS;
   }
   if (!channel_.meter.moves.value_or(false) || (begun_ && last_time_ >= time)) return true;
   const double step_s = UsualStep();

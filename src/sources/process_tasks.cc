@@ -143,14 +143,7 @@ void ProcessTasks::Scan(bool children) {
   // Children that are found are scanned in the same go: the list grows while it is walked.
   for (size_t i = 0; i < processes_.size(); ++i) {
     if (!processes_[i].alive) continue;
-    if (!processes_[i].only_children) {
-      ScanThreads(i);
-    } else if (std::exchange(processes_[i].rest_is_new, false)) {
-      // The time of those that were gone before anybody looked, under no process's number.
-      Process nobody;
-      nobody.watch = processes_[i].watch;
-      Tell(processes_[i].rest_task, nobody, 0, "(ended unseen)");
-    }
+    if (!processes_[i].only_children) ScanThreads(i);
     if (children && has_children_files_ && processes_[i].with_children) ScanChildren(i);
   }
   if (children && !has_children_files_) ScanAllProcesses();
@@ -231,6 +224,7 @@ void ProcessTasks::ScanAllProcesses() {
 
 void ProcessTasks::Read(bool all, bool with_jiffies) {
   samples_.clear();
+  births_.clear();
   // Parents stand before their children: a child that ends in between is then counted by itself,
   // not a second time by its parent.
   for (Process& process : processes_) ReadProcess(process);
@@ -300,7 +294,7 @@ bool ProcessTasks::ReadThread(Thread& thread, bool all, bool with_jiffies) {
 }
 
 void ProcessTasks::ReadRest(Process& process, bool all) {
-  if (process.rest_is_new) return;  // not told yet
+  if (process.rest_is_new && !process.only_children) return;  // not told yet
   const double slack = process.attached ? kJiffiesOfSlack * NanosPerJiffy() : 0;
   double used = 0;
   if (!process.only_children) used += static_cast<double>(process.own_ns - process.own_base_ns);
@@ -310,6 +304,15 @@ void ProcessTasks::ReadRest(Process& process, bool all) {
   const double known = static_cast<double>(process.seen_ns + process.known_reaped_ns) + slack;
   const uint64_t before = process.rest_ns;
   if (used > known) process.rest_ns = std::max(before, static_cast<uint64_t>(used - known));
+  if (process.only_children) {
+    if (process.rest_ns == 0) return;
+    // The time of those that were gone before anybody looked, under no process's number.
+    if (std::exchange(process.rest_is_new, false)) {
+      Process nobody;
+      nobody.watch = process.watch;
+      Tell(process.rest_task, nobody, 0, "(ended unseen)");
+    }
+  }
   if (all || process.rest_ns != before) {
     samples_.push_back({process.rest_task, process.cpu, process.rest_ns, 0, 0});
   }

@@ -41,7 +41,7 @@ class ProcessTasks {
     int32_t tid;
     char name[16];
   };
-  // Tasks that the last Scan found. Their views hold until the next one.
+  // Tasks that the last Scan or Read found.
   std::span<const Birth> births() const { return births_; }
   // Of the last Read: what grew, and what is new.
   std::span<const TaskSample> samples() const { return samples_; }

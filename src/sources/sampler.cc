@@ -255,6 +255,7 @@ void Sampler::State::ReadActivity(int64_t now) {
     scanned_forks = scanned_child_forks == forks ? forks : 0;
   }
   tasks.Read(std::exchange(tell_all, false), options.jiffies_of_all_tasks);
+  TellBirths();
   Put({RecordKind::kActivity, static_cast<uint32_t>(cpu_times.cpus().size()), Now().value,
        tasks.samples().size()},
       Bytes(cpu_times.cpus()), Bytes(tasks.samples()));

@@ -6,11 +6,13 @@ import argparse
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 
@@ -66,7 +68,16 @@ def near(value, truth, tolerance):
     assert abs(value - truth) <= tolerance, f"{value} is not {truth} +- {tolerance}"
 
 
-SPIN = [sys.executable, "-c", "import time\nend = time.time() + 1\nwhile time.time() < end: pass"]
+def spin(seconds):
+    """A command that uses so much CPU time, however busy the machine is."""
+    return [sys.executable, "-c", f"import time\nwhile time.process_time() < {seconds}: pass"]
+
+
+SPIN = spin(1)
+
+
+def watched_cpu_s(shown):
+    return sum(one["cpu_s"] for one in shown["processes"] if one["owner"] == "watched")
 
 
 @case
@@ -77,7 +88,7 @@ def without_a_meter_it_is_an_estimate(bench):
     (cpu,) = shown["devices"]
     assert cpu["origin"] == "estimated" and cpu["source"] == "estimate", cpu
     assert cpu["energy_j"] > 0 and cpu["low_j"] < cpu["energy_j"] < cpu["high_j"], cpu
-    assert 0.5 * cpu["energy_j"] < cpu["ours_j"] <= cpu["energy_j"], cpu
+    assert 0 < cpu["ours_j"] <= cpu["energy_j"], cpu
     assert "estimate" in err, err
     check_sums(shown)
 
@@ -131,8 +142,7 @@ def children_and_their_children_are_ours(bench):
                                 f"({' '.join(SPIN[:2])} '{SPIN[2]}') & wait")
     assert code == 0, err
     shown = bench.show()
-    ours = sum(one["cpu_s"] for one in shown["processes"] if one["owner"] == "watched")
-    near(ours, 1.0, 0.35)
+    near(watched_cpu_s(shown), 1.03, 0.08)
 
 
 @case
@@ -142,22 +152,134 @@ def many_short_children_are_not_lost(bench):
                                 "python3 -c 'x = sum(range(3_000_000))'; done")
     assert code == 0, err
     shown = bench.show()
-    ours = sum(one["cpu_s"] for one in shown["processes"] if one["owner"] == "watched")
-    assert ours > 0.15, ours
+    assert watched_cpu_s(shown) > 0.15, shown["processes"]
 
 
 @case
 def a_process_that_runs_already(bench):
     spinner = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
+        time.sleep(0.5)
         code, _, err = bench.record("--pid", str(spinner.pid), "--for", "1s")
     finally:
         spinner.kill()
-        spinner.wait()
+        used = os.wait4(spinner.pid, 0)[2]
+        spinner.returncode = 0
     assert code == 0, err
     shown = bench.show()
-    near(sum(one["cpu_s"] for one in shown["processes"] if one["owner"] == "watched"), 1, 0.5)
+    near(shown["seconds"], 1.0, 0.05)
+    assert shown["exit_code"] is None, shown["exit_code"]
+    assert 0 < watched_cpu_s(shown) < used.ru_utime + used.ru_stime + 0.02, shown["processes"]
+    bench.run_file.unlink()
     assert bench.record("--pid", "999999999")[0] == 1
+    assert not bench.run_file.exists()
+
+
+@case
+def all_of_a_short_command_is_its_own(bench):
+    for seconds in (0.08, 0.15, 0.45):
+        code, _, err = bench.record("--", *spin(seconds))
+        assert code == 0, err
+        near(watched_cpu_s(bench.show()), seconds, 0.03)
+    code, _, err = bench.record("--period", "5s", "--", *spin(0.5))
+    near(watched_cpu_s(bench.show()), 0.5, 0.03)
+
+
+@case
+def orphans_are_ours(bench):
+    command = f"({SPIN[0]} -c '{SPIN[2]}' &) ; sleep 3"
+    code, _, err = bench.record("--", "sh", "-c", command)
+    assert code == 0, err
+    assert watched_cpu_s(bench.show()) > 0.5, bench.show()["processes"]
+
+
+@case
+def a_recording_that_cannot_be_written_does_not_end_the_command(bench):
+    def small_files():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+    mark = bench.folder / "mark"
+    code, _, err = bench.record("--", "sh", "-c", f"sleep 3; : > {mark}; exit 5",
+                                preexec_fn=small_files)
+    assert code == 5 and mark.exists() and "File too large" in err, (code, err)
+
+
+@case
+def ignored_signals_change_nothing(bench):
+    def ignore_children():
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    code, _, err = bench.record("--", "sh", "-c", "exit 3", preexec_fn=ignore_children)
+    assert code == 3, (code, err)
+
+    def nohup():
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    process = bench.start("--", "sleep", "2", preexec_fn=nohup)
+    time.sleep(1)
+    process.send_signal(signal.SIGHUP)
+    process.communicate(timeout=30)
+    assert process.returncode == 0, process.returncode
+
+
+@case
+def a_stop_before_the_command_starts_is_for_the_recorder(bench):
+    mark = bench.folder / "mark"
+    meter = bench.folder / "meter"
+    os.mkfifo(meter)  # nobody writes: the recorder waits for a first line
+    keep = os.open(meter, os.O_RDWR)
+    process = bench.start("--meter", f"{meter},format={{W}}", "--", "sh", "-c", f": > {mark}")
+    time.sleep(1)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=30)
+    os.close(keep)
+    assert process.returncode == 128 + signal.SIGTERM and not mark.exists(), process.returncode
+
+
+@case
+def nothing_to_read_is_an_error_before_the_command_runs(bench):
+    mark = bench.folder / "mark"
+    code, _, err = bench.record("--only", "nvml", "--", "sh", "-c", f": > {mark}")
+    assert code == 1 and "no meter" in err and not mark.exists(), (code, err)
+    code, _, err = bench.record("-o", "-", "--", "true")
+    assert code == 2 and "-o" in err, (code, err)
+
+
+@case
+def slow_counters_are_right_at_both_ends(bench):
+    counters = {update: Counter(f"intel-rapl:{i}", f"package-{i}", 50.0, update_s=update)
+                for i, update in enumerate((0.02, 0.05, 0.1))}
+    with Machine(bench.sysfs, list(counters.values()), cpus=3, sockets=3) as machine:
+        code, _, err = bench.record("--", sys.executable, "-c",
+                                    "import time; time.sleep(3.03)")
+    assert code == 0, err
+    shown = bench.show()
+    for one in shown["devices"]:
+        # A step is seen when a reading comes; its time is as sure as readings are close.
+        near(one["energy_j"], 50.0 * shown["seconds"],
+             0.001 * 50 * shown["seconds"] + 50 * machine.longest_gap_s)
+        near(one["seconds"], shown["seconds"], 1e-6)
+
+
+@case
+def a_meter_that_prints_once_a_second(bench):
+    meter = bench.folder / "meter"
+    os.mkfifo(meter)
+    stop = threading.Event()
+
+    def write():
+        with open(meter, "r+b", buffering=0) as pipe:
+            while not stop.wait(1):
+                pipe.write(b"100.0\n")
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        code, _, err = bench.record("--only", "meter", "--meter", f"{meter},format={{W}}", "--",
+                                    "sleep", "3.5")
+    finally:
+        stop.set()
+        writer.join()
+    assert code == 0, err
+    shown = bench.show()
+    near(device(shown, "wall")["energy_j"], 100 * shown["seconds"], 0.1)
 
 
 @case

@@ -7,10 +7,10 @@ import time
 
 
 class Counter:
-    """An energy_uj file. `joules(t)` is the truth at `t` seconds; it shows it modulo `wrap_uj`."""
+    """An energy_uj file of constant power, which shows the truth modulo `wrap_uj`, every `update_s`."""
 
-    def __init__(self, folder, name, watts, wrap_uj=262_143_328_850, start_uj=0):
-        self.folder, self.name, self.watts = folder, name, watts
+    def __init__(self, folder, name, watts, wrap_uj=262_143_328_850, start_uj=0, update_s=0.0):
+        self.folder, self.name, self.watts, self.update_s = folder, name, watts, update_s
         self.wrap_uj, self.start_uj = wrap_uj, start_uj
         self.frozen_after = self.deleted_after = None
 
@@ -25,6 +25,8 @@ class Counter:
     def shown_uj(self, t):
         if self.frozen_after is not None:
             t = min(t, self.frozen_after)
+        if self.update_s:
+            t -= t % self.update_s
         return (self.start_uj + int(self.watts * t * 1e6)) % self.wrap_uj
 
     def write(self, t):
