@@ -22,8 +22,8 @@ std::mutex& SharedMutex() {
 }
 
 std::map<std::string, Shared>& SharedLibraries() {
-  static auto* const libraries = new std::map<std::string, Shared>;  // outlives every Library
-  return *libraries;
+  static auto* const kLibraries = new std::map<std::string, Shared>;  // outlives every Library
+  return *kLibraries;
 }
 
 }  // namespace

@@ -123,15 +123,16 @@ SourceCheck CheckOfMoving(const Seen& seen, const std::vector<Seen>& all) {
     check.detail = fmt::format("not in {}; a part of a package may take nothing", watched);
   } else {
     check.verdict = SourceCheck::Verdict::kBad;
-    check.detail = fmt::format("{} in {}: {} is not used",
-                               seen.sight.readable ? "not" : "it could not be read", watched,
-                               seen.channel.meter.source);
     const auto instead = std::find_if(all.begin(), all.end(), [&](const Seen& other) {
       return other.used && other.channel.name == seen.channel.name;
     });
-    check.detail += instead == all.end()
-                        ? std::string("; nothing else reads it")
-                        : fmt::format("; {} stands in for it", instead->channel.meter.source);
+    const MeterTraits* const other = instead == all.end() ? nullptr : &instead->channel.meter;
+    const bool same_source = other && other->source == seen.channel.meter.source;
+    check.detail = fmt::format(
+        "{} in {}: {} is not used; {}", seen.sight.readable ? "not" : "it could not be read",
+        watched, same_source ? "it" : seen.channel.meter.source,
+        !other ? "nothing else reads it"
+               : (same_source ? other->reads : other->source) + " stands in for it");
   }
   return check;
 }
