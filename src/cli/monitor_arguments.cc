@@ -44,6 +44,8 @@ void AddMonitorOptions(CLI::App& command, MonitorArguments& arguments) {
       ->type_name("ADDR")
       ->expected(0, 1)
       ->default_str("127.0.0.1:9464");
+  command.add_flag("--metrics-sessions", arguments.metrics_sessions,
+                   "Tell the energy of sessions there too, with their names, to whoever fetches");
   command.add_option("--otlp", arguments.otlp, "Send metrics to this OTLP/HTTP collector")
       ->type_name("http://HOST:PORT");
   command.add_option("--otlp-interval", arguments.otlp_interval, "How often")
@@ -66,6 +68,11 @@ void AddMonitorOptions(CLI::App& command, MonitorArguments& arguments) {
   command.add_option("--limit-size", arguments.limit_megabytes, "Megabytes of a session's file")
       ->type_name("MB")
       ->capture_default_str();
+  command
+      .add_option("--limit-all", arguments.limit_all_megabytes,
+                  "Megabytes of all sessions together")
+      ->type_name("MB")
+      ->capture_default_str();
   command.add_option("--limit-length", arguments.limit_length, "How long a session may be")
       ->type_name("TIME")
       ->capture_default_str();
@@ -76,6 +83,9 @@ void AddMonitorOptions(CLI::App& command, MonitorArguments& arguments) {
       ->capture_default_str();
   command.add_option("--folder", arguments.folder, "Where sessions keep what they measure")
       ->type_name("DIR");
+  command.add_flag(
+      "--published-parts", arguments.published_parts,
+      "Give published clients the cores and uncore of a package too; most add them up");
   AddMeterOptions(command, arguments.meters);
 }
 

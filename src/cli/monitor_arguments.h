@@ -23,9 +23,12 @@ struct MonitorArguments {
   std::string otlp;
   std::string otlp_interval = "10s";
   std::string period = "4ms";
-  uint64_t limit_sessions = 64;
+  bool metrics_sessions = false;
+  bool published_parts = false;
+  uint64_t limit_sessions = 256;
   uint64_t limit_sessions_of_user = 64;
   uint64_t limit_megabytes = 2048;
+  uint64_t limit_all_megabytes = 8192;
   std::string limit_length = "24h";
   std::string forget_after = "10m";
   std::string folder;

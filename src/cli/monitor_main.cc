@@ -23,7 +23,10 @@ Result<server::MonitorOptions> OptionsOf(const MonitorArguments& arguments) {
   options.otlp = arguments.otlp;
   options.limit_sessions = arguments.limit_sessions;
   options.limit_sessions_of_user = arguments.limit_sessions_of_user;
+  options.metrics_sessions = arguments.metrics_sessions;
+  options.published_parts = arguments.published_parts;
   options.limit_bytes = arguments.limit_megabytes * 1'000'000;
+  options.limit_all_bytes = arguments.limit_all_megabytes * 1'000'000;
   options.folder = arguments.folder;
   options.tool = kTool;
   options.machine = sources::Machine::FromEnvironment();

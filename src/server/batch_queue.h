@@ -22,13 +22,26 @@ struct LiveBatch {
   PowerTrace readings;  // since the batch before
   std::vector<LiveDevice> devices;
   uint64_t missed_ticks = 0;
-  uint64_t lost_batches = 0;  // since the batch before this one
+  uint64_t lost_batches = 0;   // since the batch before this one
+  uint64_t lost_readings = 0;  // that were too many for this batch
   bool last = false;
 };
+
+// What a trace of readings takes in memory.
+inline size_t BytesOf(const PowerTrace& readings) {
+  size_t bytes = 0;
+  for (const PowerChannel& channel : readings.channels) {
+    bytes += channel.times.size() * (sizeof(Nanos) + sizeof(double));
+  }
+  return bytes;
+}
 
 // Any thread.
 class BatchQueue {
  public:
+  // Of readings, at most so many bytes wait, whatever the number of batches.
+  static constexpr size_t kMostBytes = size_t{4} << 20;
+
   explicit BatchQueue(size_t capacity) : capacity_(capacity) {}
 
   // `wake` is called, without a lock, when there is something to take. It has to keep alive what it
@@ -43,6 +56,7 @@ class BatchQueue {
     wake_ = nullptr;
     detached_ = true;
     waiting_.clear();
+    bytes_ = 0;
   }
   bool is_detached() const {
     const std::lock_guard lock(mutex_);
@@ -54,10 +68,12 @@ class BatchQueue {
     {
       const std::lock_guard lock(mutex_);
       if (detached_) return;
+      bytes_ += BytesOf(batch.readings);
       waiting_.push_back(std::move(batch));
       // Old ones go first: the last says that it is over.
-      while (waiting_.size() > capacity_) {
+      while (waiting_.size() > 1 && (waiting_.size() > capacity_ || bytes_ > kMostBytes)) {
         ++lost_;
+        bytes_ -= BytesOf(waiting_.front().readings);
         waiting_.pop_front();
       }
       wake = wake_;
@@ -70,6 +86,7 @@ class BatchQueue {
     if (waiting_.empty()) return std::nullopt;
     LiveBatch batch = std::move(waiting_.front());
     waiting_.pop_front();
+    bytes_ -= BytesOf(batch.readings);
     batch.lost_batches = std::exchange(lost_, 0);
     return batch;
   }
@@ -79,6 +96,7 @@ class BatchQueue {
   mutable std::mutex mutex_;
   std::function<void()> wake_;
   std::deque<LiveBatch> waiting_;
+  size_t bytes_ = 0;  // of the readings of those
   uint64_t lost_ = 0;
   bool detached_ = false;
 };

@@ -1,8 +1,10 @@
 #include "server/caller.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <vector>
 
@@ -72,6 +74,13 @@ Result<std::string> ReadSmallFile(const std::string& path) {
   return ReadAll(*source, kMostOfStatus);
 }
 
+// Then what cannot be opened says nothing of whether it is there.
+bool IsOutOfDescriptors() {
+  const int fd = ::open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+  if (fd >= 0) ::close(fd);
+  return fd < 0 && (errno == EMFILE || errno == ENFILE);
+}
+
 }  // namespace
 
 std::optional<uint32_t> OwnerOfConnection(std::string_view table, const TcpEnd& client,
@@ -104,7 +113,8 @@ std::optional<ProcessOwner> OwnerOfProcess(std::string_view status) {
 
 bool IsAlive(const std::string& procfs, int32_t pid) {
   const auto status = ReadSmallFile(fmt::format("{}/{}/status", procfs, pid));
-  if (!status || !OwnerOfProcess(*status)) return false;
+  if (!status) return IsOutOfDescriptors();
+  if (!OwnerOfProcess(*status)) return false;
   const size_t state = status->find("\nState:");
   if (state == std::string::npos) return true;
   const std::string_view letter = Trim(std::string_view(*status).substr(state + 7, 3));
@@ -126,6 +136,12 @@ Answer<bool> Guard::MayWatch(const Caller& caller, int32_t pid) const {
   }
   const auto status = ReadSmallFile(fmt::format("{}/{}/status", procfs, pid));
   const auto owner = status ? OwnerOfProcess(*status) : std::nullopt;
+  if (!status && IsOutOfDescriptors()) {
+    return Refused{
+        Refusal::kTooMuch,
+        "the monitor is out of file descriptors; stop some sessions, or let it have more "
+        "(ulimit -n, LimitNOFILE=)"};
+  }
   if (!owner) {
     return Refused{Refusal::kNotFound, fmt::format("there is no process {}", pid)};
   }

@@ -1,5 +1,6 @@
 #include "server/caller.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <fstream>
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace beryl::server {
@@ -141,6 +143,22 @@ TEST(Token, HasToBeCarriedWhole) {
     EXPECT_FALSE(CarriesToken(header, token)) << header;
   }
   EXPECT_FALSE(CarriesToken("Bearer ", ""));
+}
+
+TEST(Guard, OutOfDescriptorsIsNotNoSuchProcess) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const Guard guard{"/proc", geteuid(), true};
+  rlimit none = before;
+  none.rlim_cur = 0;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto allowed = guard.MayWatch({geteuid(), 1}, getpid());
+  const bool alive = IsAlive("/proc", getpid());
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_FALSE(allowed);
+  EXPECT_EQ(allowed.refused().kind, Refusal::kTooMuch);
+  EXPECT_THAT(allowed.refused().message, testing::HasSubstr("out of file descriptors"));
+  EXPECT_TRUE(alive);
 }
 
 }  // namespace

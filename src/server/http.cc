@@ -39,9 +39,9 @@ std::string_view PhraseOf(int status) {
   }
 }
 
-bool SendAll(int fd, std::string_view bytes) {
+bool SendAll(int fd, std::string_view bytes, const Deadline& deadline) {
   while (!bytes.empty()) {
-    if (!WaitFor(fd, POLLOUT, kPatience)) return false;
+    if (!deadline.WaitFor(fd, POLLOUT)) return false;
     const ssize_t sent = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno != EAGAIN && errno != EINTR) return false;
     if (sent > 0) bytes.remove_prefix(static_cast<size_t>(sent));
@@ -49,12 +49,12 @@ bool SendAll(int fd, std::string_view bytes) {
   return true;
 }
 
-// Up to the empty line that ends a head, or the limit, or the client's patience.
-std::string ReceiveHead(int fd) {
+// Up to the empty line that ends a head, or the limit, or the deadline.
+std::string ReceiveHead(int fd, const Deadline& deadline) {
   std::string head;
   std::array<char, 2048> buffer;
   while (head.find("\r\n\r\n") == std::string::npos && head.size() < kMostOfHead) {
-    if (!WaitFor(fd, POLLIN, kPatience)) break;
+    if (!deadline.WaitFor(fd, POLLIN)) break;
     const ssize_t got = ::recv(fd, buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (got <= 0) break;
@@ -63,7 +63,7 @@ std::string ReceiveHead(int fd) {
   return head;
 }
 
-Result<OwnedFd> Connect(const HttpTarget& target, Nanos patience) {
+Result<OwnedFd> Connect(const HttpTarget& target, const Deadline& deadline) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* list = nullptr;
@@ -79,7 +79,7 @@ Result<OwnedFd> Connect(const HttpTarget& target, Nanos patience) {
     }
     int error = ETIMEDOUT;
     socklen_t size = sizeof(error);
-    if (WaitFor(fd.get(), POLLOUT, patience)) {
+    if (deadline.WaitFor(fd.get(), POLLOUT)) {
       ::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &size);
     }
     if (error == 0) {
@@ -148,11 +148,12 @@ void HttpPage::Run() {
 }
 
 void HttpPage::Serve(int connection) {
-  const HttpAnswer answer = AnswerTo(ReceiveHead(connection), path_, page_);
+  const Deadline deadline(kPatience, stop_);
+  const HttpAnswer answer = AnswerTo(ReceiveHead(connection, deadline), path_, page_);
   const std::string head = fmt::format(
       "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
       answer.status, PhraseOf(answer.status), answer.type, answer.body.size());
-  if (SendAll(connection, head)) SendAll(connection, answer.body);
+  if (SendAll(connection, head, deadline)) SendAll(connection, answer.body, deadline);
 }
 
 Result<HttpTarget> ParseTarget(std::string_view url) {
@@ -198,17 +199,18 @@ Result<HttpTarget> ParseTarget(std::string_view url) {
 }
 
 Result<int> Post(const HttpTarget& target, std::string_view type, std::string_view body,
-                 Nanos patience) {
-  auto fd = Connect(target, patience);
+                 Nanos patience, int stop) {
+  const Deadline deadline(patience, stop);
+  auto fd = Connect(target, deadline);
   if (!fd) return fd.error();
   const std::string head = fmt::format(
       "POST {} HTTP/1.1\r\nHost: {}:{}\r\nContent-Type: {}\r\nContent-Length: {}\r\n"
       "Connection: close\r\n\r\n",
       target.path, target.host, target.port, type, body.size());
-  if (!SendAll(fd->get(), head) || !SendAll(fd->get(), body)) {
+  if (!SendAll(fd->get(), head, deadline) || !SendAll(fd->get(), body, deadline)) {
     return IoError(fmt::format("{}:{}: the connection broke", target.host, target.port));
   }
-  const auto status = StatusOfAnswer(ReceiveHead(fd->get()));
+  const auto status = StatusOfAnswer(ReceiveHead(fd->get(), deadline));
   if (!status) {
     return IoError(fmt::format("{}:{}: no HTTP answer came", target.host, target.port));
   }

@@ -27,7 +27,7 @@ HttpAnswer AnswerTo(std::string_view head, std::string_view path,
                     const std::function<HttpAnswer()>& page);
 
 // Answers GET requests for one page, one connection after the other, on a thread of its own. A
-// client that does not come to an end in a few seconds is left.
+// client that does not come to an end in three seconds, all in all, is left.
 class HttpPage {
  public:
   static Result<std::unique_ptr<HttpPage>> Listen(const Address& address, std::string path,
@@ -56,9 +56,10 @@ struct HttpTarget {
 };
 Result<HttpTarget> ParseTarget(std::string_view url);
 
-// Sends and returns the status; each step takes at most `patience`.
+// Sends and returns the status; takes at most `patience`, but for looking up the host. `stop`: an
+// eventfd that ends it at once; -1: none.
 Result<int> Post(const HttpTarget& target, std::string_view type, std::string_view body,
-                 Nanos patience);
+                 Nanos patience, int stop = -1);
 
 // The status in the first line of an answer; nothing: that is no HTTP.
 std::optional<int> StatusOfAnswer(std::string_view answer);

@@ -1,5 +1,8 @@
 #include "server/http.h"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -8,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "server/otlp_push.h"
+#include "server/socket.h"
 
 namespace beryl::server {
 namespace {
@@ -63,6 +67,43 @@ TEST(Http, AThreadServesAndEnds) {
   const auto status = Post(target, "text/plain", "x", Nanos{3'000'000'000});
   ASSERT_TRUE(status);
   EXPECT_EQ(*status, 405);
+}
+
+OwnedFd ConnectTo(const HttpPage& page) {
+  OwnedFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(page.address().port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  return fd;
+}
+
+TEST(Http, AThreadLeavesAClientThatComesToNoEnd) {
+  const auto page = Serve(Page);
+  const OwnedFd slow = ConnectTo(*page);
+  std::atomic<bool> over = false;
+  std::thread dripping([&] {
+    while (!over) {
+      (void)::send(slow.get(), "x", 1, MSG_NOSIGNAL);
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  });
+  const auto begin = std::chrono::steady_clock::now();
+  const HttpTarget target{"127.0.0.1", std::to_string(page->address().port), "/metrics"};
+  EXPECT_TRUE(Post(target, "text/plain", "x", Nanos{10'000'000'000}));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(6));
+  over = true;
+  dripping.join();
+}
+
+TEST(Http, AThreadEndsThoughAClientSaysNothing) {
+  auto page = Serve(Page);
+  const OwnedFd silent = ConnectTo(*page);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const auto begin = std::chrono::steady_clock::now();
+  page.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
 }
 
 TEST(Http, ATakenPortIsSaid) {

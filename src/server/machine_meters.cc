@@ -14,8 +14,9 @@
 namespace beryl::server {
 namespace {
 
-// Published clients look at stretches of 100 ms.
-constexpr Nanos kActivityPeriod{100'000'000};
+// Published clients look at stretches of 100 ms and want some samples in each; jiffies step by 10
+// ms.
+constexpr Nanos kActivityPeriod{20'000'000};
 
 constexpr Nanos kPatience{300'000'000};
 
@@ -48,11 +49,12 @@ Result<std::unique_ptr<MachineMeters>> MachineMeters::Find(const MonitorOptions&
   return meters;
 }
 
-Result<bool> MachineMeters::Start(Nanos period) {
+Result<bool> MachineMeters::Start(Nanos period, Nanos longest_activity) {
   sources::SamplerOptions sampling;
   sampling.period = period;
   sampling.jiffies_of_all_tasks = true;
   sampling.activity_period = kActivityPeriod;
+  sampling.longest_activity = longest_activity;
   sampler_ = std::make_unique<sources::Sampler>(options_.machine, discovery_, sampling);
   return sampler_->Start();
 }
@@ -60,6 +62,8 @@ Result<bool> MachineMeters::Start(Nanos period) {
 void MachineMeters::Stop() {
   if (sampler_) sampler_->Stop();
 }
+
+void MachineMeters::ReadNow() { sampler_->ReadNow(); }
 
 void MachineMeters::SetPeriod(Nanos period) { sampler_->SetPeriod(period); }
 

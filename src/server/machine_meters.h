@@ -18,8 +18,9 @@ class MachineMeters final : public Meters {
   // Finds them and looks whether they can be believed, which takes a fraction of a second.
   static Result<std::unique_ptr<MachineMeters>> Find(const MonitorOptions& options);
 
-  Result<bool> Start(Nanos period) override;
+  Result<bool> Start(Nanos period, Nanos longest_activity) override;
   void Stop() override;
+  void ReadNow() override;
   void SetPeriod(Nanos period) override;
   Result<sources::WatchId> Watch(int32_t pid) override;
   void Unwatch(sources::WatchId watch) override;

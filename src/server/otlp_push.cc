@@ -1,5 +1,10 @@
 #include "server/otlp_push.h"
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <utility>
 
@@ -9,7 +14,10 @@ namespace beryl::server {
 
 OtlpPush::OtlpPush(Options options, std::function<std::string()> page,
                    std::function<void(const std::string&)> log)
-    : options_(std::move(options)), page_(std::move(page)), log_(std::move(log)) {
+    : options_(std::move(options)),
+      page_(std::move(page)),
+      log_(std::move(log)),
+      stop_(::eventfd(0, EFD_CLOEXEC)) {
   if (options_.target.path.empty() || options_.target.path == "/") {
     options_.target.path = "/v1/metrics";
   }
@@ -22,6 +30,9 @@ OtlpPush::~OtlpPush() {
     stopping_ = true;
   }
   changed_.notify_all();
+  const uint64_t one = 1;
+  while (::write(stop_.get(), &one, sizeof(one)) < 0 && errno == EINTR) {
+  }
   thread_.join();
 }
 
@@ -49,21 +60,23 @@ void OtlpPush::Run() {
 }
 
 void OtlpPush::Send() {
-  const auto status = Post(options_.target, "application/json", page_(), options_.patience);
+  const auto status =
+      Post(options_.target, "application/json", page_(), options_.patience, stop_.get());
   const bool ok = status && *status >= 200 && *status < 300;
-  const std::lock_guard lock(mutex_);
-  ++(ok ? sent_ : failed_);
-  if (ok == !failing_) return;
-  failing_ = !ok;
-  if (!log_) return;
-  const std::string where = options_.target.host + ":" + options_.target.port;
-  if (ok) {
-    log_(fmt::format("OTLP: {} takes metrics again; {} were not sent", where, failed_));
-  } else {
-    log_(fmt::format(
-        "OTLP: metrics cannot be sent: {}; going on to try",
-        status ? fmt::format("{} answers {}", where, *status) : status.error().message));
+  std::string what;
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    ++(ok ? sent_ : failed_);
+    if (ok == !failing_) return;
+    failing_ = !ok;
+    const std::string where = options_.target.host + ":" + options_.target.port;
+    what = ok ? fmt::format("OTLP: {} takes metrics again; {} were not sent", where, failed_)
+              : fmt::format(
+                    "OTLP: metrics cannot be sent: {}; going on to try",
+                    status ? fmt::format("{} answers {}", where, *status) : status.error().message);
   }
+  if (log_) log_(what);
 }
 
 }  // namespace beryl::server

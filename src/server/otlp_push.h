@@ -11,6 +11,7 @@
 
 #include "base/units.h"
 #include "server/http.h"
+#include "server/socket.h"
 
 namespace beryl::server {
 
@@ -36,6 +37,7 @@ class OtlpPush {
   Options options_;
   std::function<std::string()> page_;
   std::function<void(const std::string&)> log_;
+  OwnedFd stop_;  // an eventfd: what is being sent is given up
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool stopping_ = false;

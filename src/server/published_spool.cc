@@ -74,6 +74,8 @@ void PublishedSpool::AddMeter(const PowerChannel& channel) {
     rapl.socket = NumberOf(channel.name);
     rapl.uj_per_count = channel.meter.per_count * 1e6;
     rapl.wrap = channel.meter.wrap;
+    const bool in_package = rapl.part == Part::kCore || rapl.part == Part::kUncore;
+    if (in_package && !options_.parts_of_packages) rapl.part = Part::kNone;
     if (rapl.part != Part::kNone) sockets_.push_back(rapl.socket);
   }
   if (channel.scope == ChannelScope::kGpu && channel.meter.source.starts_with("nvml")) {
@@ -135,12 +137,17 @@ void PublishedSpool::OnPower(Nanos time, std::span<const sources::MeterReading> 
     gpu.last = readings[i].count;
     gpu.seen = true;
   }
-  if (!due || full_) return;
-  if (!sockets_.empty()) WriteRapl(time, readings);
-  if (has_gpu_) WriteNvml(time, readings);
+  if (full_) return;
+  held_power_.clear();
+  if (!sockets_.empty()) WriteRapl(time, readings, held_power_);
+  if (has_gpu_) WriteNvml(time, readings, held_power_);
+  if (!due) return;
+  Append(held_power_);
+  held_power_.clear();
 }
 
-void PublishedSpool::WriteRapl(Nanos time, std::span<const sources::MeterReading> readings) {
+void PublishedSpool::WriteRapl(Nanos time, std::span<const sources::MeterReading> readings,
+                               std::string& out) {
   sample_.clear();
   PutInteger(sample_, kTimestamp, Milliseconds(time));
   bool any = false;
@@ -162,10 +169,11 @@ void PublishedSpool::WriteRapl(Nanos time, std::span<const sources::MeterReading
     PutBytes(sample_, kReading, reading_);
     any = true;
   }
-  if (any) Append(kRapl, sample_);
+  if (any) PutBytes(out, kRapl, sample_);
 }
 
-void PublishedSpool::WriteNvml(Nanos time, std::span<const sources::MeterReading> readings) {
+void PublishedSpool::WriteNvml(Nanos time, std::span<const sources::MeterReading> readings,
+                               std::string& out) {
   sample_.clear();
   PutInteger(sample_, kTimestamp, Milliseconds(time));
   bool any = false;
@@ -179,19 +187,31 @@ void PublishedSpool::WriteNvml(Nanos time, std::span<const sources::MeterReading
     PutBytes(sample_, kReading, reading_);
     any = true;
   }
-  if (any) Append(kNvml, sample_);
+  if (any) PutBytes(out, kNvml, sample_);
 }
 
 void PublishedSpool::OnTaskBirth(const sources::TaskBirth& birth) {
   // The published monitor watches the threads of one process, not its children. A task without a
   // thread id is the sampler's own sum of what it did not see.
   if (birth.watch != options_.watch || birth.pid != options_.pid || birth.tid == 0) return;
-  threads_[birth.task] = birth.tid;
+  threads_[birth.task].tid = birth.tid;
+}
+
+void PublishedSpool::WriteThread(const Thread& thread) {
+  reading_.clear();
+  PutInteger(reading_, 1, static_cast<uint32_t>(thread.tid));
+  PutInteger(reading_, 3, thread.last.cpu);
+  PutInteger(reading_, 4, thread.last.user_jiffies);
+  PutInteger(reading_, 5, thread.last.system_jiffies);
+  PutBytes(sample_, kReading, reading_);
 }
 
 void PublishedSpool::OnActivity(Nanos time, std::span<const sources::CpuJiffies> cpus,
                                 std::span<const sources::TaskSample> tasks) {
-  if (!IsDue(time, next_activity_) || full_) return;
+  const bool due = IsDue(time, next_activity_);
+  if (full_) return;
+  last_activity_ = time;
+  held_activity_.clear();
   sample_.clear();
   PutInteger(sample_, kTimestamp, Milliseconds(time));
   for (const sources::CpuJiffies& cpu : cpus) {
@@ -203,33 +223,71 @@ void PublishedSpool::OnActivity(Nanos time, std::span<const sources::CpuJiffies>
     PutInteger(reading_, kCpuReadingSocket, cpu.package);
     PutBytes(sample_, kReading, reading_);
   }
-  if (!cpus.empty()) Append(kCpu, sample_);
+  if (!cpus.empty()) PutBytes(held_activity_, kCpu, sample_);
 
   sample_.clear();
   PutInteger(sample_, kTimestamp, Milliseconds(time));
   bool any = false;
   for (const sources::TaskSample& task : tasks) {
-    const auto thread = threads_.find(task.task);
-    if (thread == threads_.end()) continue;
-    reading_.clear();
-    PutInteger(reading_, 1, static_cast<uint32_t>(thread->second));
-    PutInteger(reading_, 3, task.cpu);
-    PutInteger(reading_, 4, task.user_jiffies);
-    PutInteger(reading_, 5, task.system_jiffies);
-    PutBytes(sample_, kReading, reading_);
+    const auto found = threads_.find(task.task);
+    if (found == threads_.end()) continue;
+    Thread& thread = found->second;
+    thread.last = task;
+    thread.told = time;
+    thread.seen = true;
+    WriteThread(thread);
     any = true;
   }
-  if (any) Append(kProcess, sample_);
+  if (any) PutBytes(held_activity_, kProcess, sample_);
+  if (!due) return;
+  Append(held_activity_);
+  held_activity_.clear();
 }
 
-void PublishedSpool::Append(uint32_t field, const std::string& sample) {
-  if (bytes() + sample.size() + 16 > options_.most_bytes) {
+void PublishedSpool::Append(const std::string& samples) {
+  if (samples.empty() || full_) return;
+  if (bytes() + samples.size() > options_.most_bytes) {
     full_ = true;
     return;
   }
-  PutBytes(pending_, field, sample);
+  pending_ += samples;
   if (pending_.size() < kFlushAt) return;
   if (const auto written = Flush(); !written) full_ = true;
+}
+
+// A thread that did not run since is where it was: who takes the difference of the first and the
+// last sample has to find it in both.
+Result<bool> PublishedSpool::Finish() {
+  Append(held_power_);
+  held_power_.clear();
+  Append(held_activity_);
+  held_activity_.clear();
+  sample_.clear();
+  PutInteger(sample_, kTimestamp, Milliseconds(last_activity_));
+  bool any = false;
+  for (const auto& [task, thread] : threads_) {
+    if (!thread.seen || thread.told == last_activity_) continue;
+    WriteThread(thread);
+    any = true;
+  }
+  if (any) {
+    std::string last;
+    PutBytes(last, kProcess, sample_);
+    Append(last);
+  }
+  threads_.clear();
+  return Flush();
+}
+
+void PublishedSpool::Resume(sources::WatchId watch, Nanos period) {
+  options_.watch = watch;
+  options_.period = period;
+  threads_.clear();
+  next_power_ = next_activity_ = last_activity_ = {};
+  for (GpuMeter& gpu : gpus_) {
+    gpu.seen = false;
+    gpu.power_w.reset();
+  }
 }
 
 Result<bool> PublishedSpool::Flush() {

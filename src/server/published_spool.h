@@ -25,6 +25,9 @@ class PublishedSpool final : public sources::SampleSink {
     sources::WatchId watch = 0;
     Nanos period;
     uint64_t most_bytes = std::numeric_limits<uint64_t>::max();
+    // Also the cores and the uncore of a package. Published clients add up whatever is there, and
+    // would count them twice.
+    bool parts_of_packages = false;
   };
   static Result<PublishedSpool> Create(const std::vector<PowerChannel>& channels,
                                        const Options& options);
@@ -36,6 +39,11 @@ class PublishedSpool final : public sources::SampleSink {
   void OnFeatures(Nanos, std::span<const double>) override {}
   void OnMissed(Nanos, uint64_t) override {}
 
+  // No more will come: the last sample of every kind counts, even if it came sooner than the
+  // period, and every thread stands in it. Like Flush.
+  Result<bool> Finish();
+  // More will come, of the same process and behind what is there; as if it were a new spool.
+  void Resume(sources::WatchId watch, Nanos period);
   // What is still in memory goes to the file. An Error: it could not be written before or now.
   Result<bool> Flush();
   bool is_full() const { return full_; }
@@ -67,11 +75,19 @@ class PublishedSpool final : public sources::SampleSink {
   };
 
   PublishedSpool(SpoolFile file, const std::vector<PowerChannel>& channels, const Options& options);
+  struct Thread {
+    int32_t tid = 0;
+    sources::TaskSample last;
+    Nanos told;  // when it stood in a sample
+    bool seen = false;
+  };
+
   void AddMeter(const PowerChannel& channel);
   bool IsDue(Nanos time, Nanos& next) const;
-  void WriteRapl(Nanos time, std::span<const sources::MeterReading> readings);
-  void WriteNvml(Nanos time, std::span<const sources::MeterReading> readings);
-  void Append(uint32_t field, const std::string& sample);
+  void WriteRapl(Nanos time, std::span<const sources::MeterReading> readings, std::string& out);
+  void WriteNvml(Nanos time, std::span<const sources::MeterReading> readings, std::string& out);
+  void WriteThread(const Thread& thread);
+  void Append(const std::string& samples);
 
   Options options_;
   SpoolFile file_;
@@ -79,9 +95,12 @@ class PublishedSpool final : public sources::SampleSink {
   std::vector<GpuMeter> gpus_;   // for each channel
   std::vector<uint32_t> sockets_;
   bool has_gpu_ = false;
-  std::unordered_map<uint32_t, int32_t> threads_;  // of our process, by task
+  std::unordered_map<uint32_t, Thread> threads_;  // of our process, by task
   Nanos next_power_;
   Nanos next_activity_;
+  Nanos last_activity_;
+  std::string held_power_;  // samples that came too soon: they count if they are the last
+  std::string held_activity_;
   std::string pending_;
   std::string sample_;  // kept, so that nothing is allocated again and again
   std::string reading_;

@@ -37,8 +37,9 @@ std::string BytesOf(PublishedSpool& spool) {
   return bytes;
 }
 
-PublishedSpool Open(const std::vector<PowerChannel>& channels, uint64_t most = UINT64_MAX) {
-  auto spool = PublishedSpool::Create(channels, {"", 10, 1, Nanos{4'000'000}, most});
+PublishedSpool Open(const std::vector<PowerChannel>& channels, uint64_t most = UINT64_MAX,
+                    bool parts = false) {
+  auto spool = PublishedSpool::Create(channels, {"", 10, 1, Nanos{4'000'000}, most, parts});
   EXPECT_TRUE(spool);
   return std::move(*spool);
 }
@@ -47,7 +48,8 @@ PublishedSpool Open(const std::vector<PowerChannel>& channels, uint64_t most = U
 const std::string kTime = "\x80\xd0\x95\xff\xbc\x31";
 
 TEST(PublishedSpool, WritesRaplByTheNumbersOfThePublishedFields) {
-  PublishedSpool spool = Open({Rapl("CPU:0"), Rapl("CORE:0"), Rapl("UNCORE:0"), Rapl("DRAM:0")});
+  PublishedSpool spool =
+      Open({Rapl("CPU:0"), Rapl("CORE:0"), Rapl("UNCORE:0"), Rapl("DRAM:0")}, UINT64_MAX, true);
   const MeterReading readings[] = {Count(1), Count(2), Count(3), Count(4)};
   spool.OnPower(Nanos{kStart}, readings);
   // rapl { timestamp, reading { socket: 0, package: 1, cpu: 2, gpu: 3, dram: 4 } }
@@ -142,6 +144,39 @@ TEST(PublishedSpool, StopsAtItsLimit) {
   }
   EXPECT_TRUE(spool.is_full());
   EXPECT_LE(BytesOf(spool).size(), 100u);
+}
+
+TEST(PublishedSpool, LeavesOutWhatClientsWouldCountTwice) {
+  PublishedSpool spool = Open({Rapl("CPU:0"), Rapl("CORE:0"), Rapl("UNCORE:0"), Rapl("DRAM:0")});
+  const MeterReading readings[] = {Count(1), Count(2), Count(3), Count(4)};
+  spool.OnPower(Nanos{kStart}, readings);
+  const std::string reading = std::string("\x08\x00\x18\x01\x20\x04", 6);
+  const std::string sample = "\x08" + kTime + "\x12" + static_cast<char>(reading.size()) + reading;
+  EXPECT_EQ(BytesOf(spool), std::string("\x0a") + static_cast<char>(sample.size()) + sample);
+}
+
+TEST(PublishedSpool, TheLastSampleOfEveryKindCounts) {
+  PublishedSpool spool = Open({Rapl("CPU:0")});
+  spool.OnTaskBirth({0, 1, 10, 10, "main"});
+  spool.OnTaskBirth({1, 1, 10, 11, "sleeper"});
+  const sources::CpuJiffies cpu{0, 0, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}};
+  const sources::TaskSample both[] = {{0, 0, 5, 1, 2}, {1, 3, 5, 4, 0}};
+  const sources::TaskSample one[] = {{0, 0, 6, 2, 2}};
+  spool.OnPower(Nanos{kStart}, std::vector{Count(1)});
+  spool.OnActivity(Nanos{kStart}, std::span(&cpu, 1), both);
+  const size_t first = BytesOf(spool).size();
+  // A millisecond later, which is too soon for the period.
+  spool.OnPower(Nanos{kStart + 1'000'000}, std::vector{Count(2)});
+  spool.OnActivity(Nanos{kStart + 1'000'000}, std::span(&cpu, 1), one);
+  EXPECT_EQ(BytesOf(spool).size(), first);
+  EXPECT_TRUE(spool.Finish());
+  const std::string last = BytesOf(spool).substr(first);
+  const std::string later = "\x81\xd0\x95\xff\xbc\x31";
+  EXPECT_EQ(last.find("\x0a" + std::string(1, 13) + "\x08" + later), 0u);  // rapl
+  EXPECT_NE(last.find("\x08" + later + std::string("\x12\x08\x08\x0a\x18\x00\x20\x02\x28\x02", 10)),
+            std::string::npos);  // the one that ran
+  EXPECT_NE(last.find("\x08" + later + std::string("\x12\x08\x08\x0b\x18\x03\x20\x04\x28\x00", 10)),
+            std::string::npos);  // and the one that did not
 }
 
 }  // namespace

@@ -11,8 +11,10 @@ namespace beryl::server {
 
 RecordedBook::RecordedBook(const Context& context, const BookOptions& options)
     : sampler_(&context.sampler),
+      period_(options.period),
+      tool_(context.tool),
       channels_(context.discovery.channels),
-      recorder_(context.discovery, context.sampler, {options.watches, options.period}),
+      recorder_(context.discovery, context.sampler, {options.watches, Nanos{}, options.period}),
       running_(options.period) {
   head_.pids = options.pids;
   head_.machine = context.machine;
@@ -48,7 +50,20 @@ std::unique_ptr<RecordedBook> RecordedBook::Gauge(const Context& context) {
 }
 
 void RecordedBook::OnPower(Nanos time, std::span<const sources::MeterReading> readings) {
+  // The sampler may go faster for another session; ticks come a little early and late.
+  if (last_power_ && (time - *last_power_).value < period_.value / 10 * 9) {
+    held_time_ = time;
+    held_.assign(readings.begin(), readings.end());
+    return;
+  }
+  held_.clear();
+  last_power_ = time;
   recorder_.OnPower(time, readings);
+}
+void RecordedBook::KeepLast() {
+  if (held_.empty()) return;
+  recorder_.OnPower(held_time_, held_);
+  held_.clear();
 }
 void RecordedBook::OnTaskBirth(const sources::TaskBirth& birth) { recorder_.OnTaskBirth(birth); }
 void RecordedBook::OnActivity(Nanos time, std::span<const sources::CpuJiffies> cpus,
@@ -79,7 +94,9 @@ Result<bool> RecordedBook::AddWindow(const RunWindow& window) {
 
 Result<bool> RecordedBook::Finish(Nanos end, const std::string& why) {
   if (!writer_) return true;
+  KeepLast();
   if (auto ok = Append(recorder_.Finish()); !ok) return ok;
+  running_.Finish();
   head_.end = end;
   if (!why.empty()) head_.notes.push_back("the session ended: " + why);
   // The sampler serves all sessions: what it cost since this one began is said of it.
@@ -118,6 +135,7 @@ Result<std::string> RecordedBook::Measure() const {
   if (!run.recording) return InvalidError("the session's file holds no recording");
   Measurement measured = account::Measure(run.power, *run.recording, {});
   measured.context = run.context;
+  measured.context.tool = tool_;
   return views::Write(measured, views::Format::kJson, {});
 }
 

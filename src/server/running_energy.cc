@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "account/account.h"
@@ -11,10 +12,42 @@ namespace {
 
 // Task times step by up to 10 ms: over much less time their quotients say nothing.
 constexpr Nanos kLeastToSettle{200'000'000};
+// A meter that was silent for so long is waited for no more: when it speaks again, who used the
+// CPUs meanwhile is forgotten.
+constexpr Nanos kLongestSilence{10'000'000'000};
+// A step of a counter is foreseen for as long as two steps took; a gauge says the same for a second
+// before it is read anew.
+constexpr int64_t kStepsToForesee = 2;
+constexpr Nanos kLongestHeld{1'500'000'000};
 
 void Add(double& sum, double more) {
   if (std::isnan(more)) return;
   sum = std::isnan(sum) ? more : sum + more;
+}
+
+LiveDevice& DeviceNamed(std::vector<LiveDevice>& devices, const std::string& name) {
+  const auto found = std::find_if(devices.begin(), devices.end(),
+                                  [&](const LiveDevice& device) { return device.device == name; });
+  if (found != devices.end()) return *found;
+  LiveDevice device;
+  device.device = name;
+  devices.push_back(std::move(device));
+  return devices.back();
+}
+
+// The first and the last reading of all.
+std::pair<Nanos, Nanos> SpanOf(const PowerTrace& power) {
+  std::pair<Nanos, Nanos> span{Nanos{std::numeric_limits<int64_t>::max()}, Nanos{}};
+  for (const PowerChannel& channel : power.channels) {
+    if (channel.times.size() < 2) continue;
+    span.first = std::min(span.first, channel.times.front());
+    span.second = std::max(span.second, channel.times.back());
+  }
+  return span;
+}
+
+bool EndsWithGap(const PowerChannel& channel) {
+  return !channel.gaps.empty() && channel.gaps.back() + 1 == channel.times.size();
 }
 
 }  // namespace
@@ -22,9 +55,29 @@ void Add(double& sum, double more) {
 RunningEnergy::RunningEnergy(Nanos period) : period_(period) { recording_.period = period; }
 
 void RunningEnergy::Add(const sources::Recorder::Piece& piece) {
+  FollowReadings(piece.power);
   AddPower(piece.power);
   AddActivity(piece.recording.activity);
   AddFeatures(piece.recording.features);
+}
+
+void RunningEnergy::FollowReadings(const PowerTrace& power) {
+  readings_.resize(power.channels.size());
+  for (size_t i = 0; i < power.channels.size(); ++i) {
+    const PowerChannel& channel = power.channels[i];
+    LastReading& last = readings_[i];
+    size_t gap = 0;
+    for (size_t k = 0; k < channel.times.size(); ++k) {
+      while (gap < channel.gaps.size() && channel.gaps[gap] < k) ++gap;
+      const bool unknown = gap < channel.gaps.size() && channel.gaps[gap] == k;
+      const Nanos step = channel.times[k] - last.time;
+      const bool known = !std::isnan(last.value) && !unknown && step.value > 0;
+      last.watts = known ? (channel.values[k] - last.value) / step.seconds() : kUnknown;
+      last.step = known ? step : Nanos{};
+      last.time = channel.times[k];
+      last.value = channel.values[k];
+    }
+  }
 }
 
 void RunningEnergy::AddPower(const PowerTrace& power) {
@@ -112,7 +165,8 @@ PowerTrace RunningEnergy::TakePower(Nanos until) {
 Nanos RunningEnergy::EarliestKept(Nanos otherwise) const {
   Nanos earliest = otherwise;
   for (const PowerChannel& channel : power_.channels) {
-    if (!channel.times.empty()) earliest = std::min(earliest, channel.times.front());
+    if (channel.times.empty() || otherwise - channel.times.front() > kLongestSilence) continue;
+    earliest = std::min(earliest, channel.times.front());
   }
   return earliest;
 }
@@ -161,35 +215,116 @@ void RunningEnergy::ForgetFeaturesBefore(Nanos time) {
   features.times.erase(features.times.begin(), features.times.begin() + passed);
 }
 
-LiveDevice& RunningEnergy::DeviceNamed(const std::string& name) {
-  const auto found = std::find_if(devices_.begin(), devices_.end(),
-                                  [&](const LiveDevice& device) { return device.device == name; });
-  if (found != devices_.end()) return *found;
-  LiveDevice device;
-  device.device = name;
-  devices_.push_back(std::move(device));
-  return devices_.back();
-}
-
-void RunningEnergy::Settle() {
-  const std::vector<Nanos>& looks = recording_.activity.times;
-  if (looks.empty() || looks.back() - looks.front() < kLeastToSettle) return;
-  const Nanos until = looks.back();
+void RunningEnergy::Measure(const PowerTrace& stretch, Nanos from, Nanos to,
+                            std::vector<LiveDevice>& sums) {
   account::MeasureOptions options;
   options.slices = 0;
-  PowerTrace stretch = TakePower(until);
-  SettleEstimates(stretch);
+  recording_.start = from;
+  recording_.end = to;
   const Measurement measured = account::Measure(stretch, recording_, options);
+  recording_.start = recording_.end = {};
   for (const DeviceEnergy& part : measured.devices) {
     if (std::isnan(part.energy_j)) continue;
-    LiveDevice& device = DeviceNamed(part.device);
+    LiveDevice& device = DeviceNamed(sums, part.device);
     device.origin = part.origin;
     device.source = part.source;
     server::Add(device.energy_j, part.energy_j);
     server::Add(device.ours_j, part.split.ours_j);
   }
+}
+
+void RunningEnergy::SettleUntil(Nanos until) {
+  PowerTrace stretch = TakePower(until);
+  SettleEstimates(stretch);
+  const auto [first, last] = SpanOf(stretch);
+  std::vector<LiveDevice> all;
+  Measure(stretch, {}, {}, all);
+  const auto add = [](const std::vector<LiveDevice>& from, std::vector<LiveDevice>& to) {
+    for (const LiveDevice& part : from) {
+      LiveDevice& device = DeviceNamed(to, part.device);
+      device.origin = part.origin;
+      device.source = part.source;
+      server::Add(device.energy_j, part.energy_j);
+      server::Add(device.ours_j, part.ours_j);
+    }
+  };
+  add(all, devices_);
+  for (Window& window : windows_) {
+    const Nanos from = std::max(window.start, first);
+    const Nanos to = std::min(window.end, last);
+    if (from == first && to == last) {
+      add(all, window.used);
+    } else if (from < to) {
+      Measure(stretch, from, to, window.used);
+    }
+  }
   ForgetActivityBefore(EarliestKept(until));
   ForgetFeaturesBefore(EarliestKept(until));
+}
+
+void RunningEnergy::Settle() {
+  const std::vector<Nanos>& looks = recording_.activity.times;
+  if (looks.empty() || looks.back() - looks.front() < kLeastToSettle) return;
+  SettleUntil(looks.back());
+}
+
+void RunningEnergy::Finish() { SettleUntil(Nanos{std::numeric_limits<int64_t>::max()}); }
+
+void RunningEnergy::OpenWindow(uint64_t window, Nanos start) {
+  windows_.push_back({window, start, Nanos{std::numeric_limits<int64_t>::max()}, {}});
+}
+
+void RunningEnergy::EndWindow(uint64_t id, Nanos end) {
+  for (Window& window : windows_) {
+    if (window.id == id) window.end = end;
+  }
+}
+
+PowerTrace RunningEnergy::RestUntil(Nanos end) const {
+  PowerTrace rest = power_;
+  for (size_t i = 0; i < rest.channels.size() && i < readings_.size(); ++i) {
+    PowerChannel& channel = rest.channels[i];
+    const LastReading& last = readings_[i];
+    const Nanos ahead = end - last.time;
+    if (channel.times.empty() || ahead.value <= 0 || EndsWithGap(channel)) continue;
+    const bool counter = channel.kind == ChannelKind::kEnergyCounter;
+    const Nanos lag{static_cast<int64_t>(channel.meter.lag_s * 1e9)};
+    const Nanos longest =
+        counter ? Nanos{last.step.value * kStepsToForesee} : kLongestHeld + period_ + period_ + lag;
+    if (ahead > longest) continue;
+    channel.times.push_back(end);
+    channel.values.push_back(counter ? last.value + last.watts * ahead.seconds() : last.value);
+  }
+  SettleEstimates(rest);
+  return rest;
+}
+
+std::vector<LiveDevice> RunningEnergy::CloseWindow(uint64_t id) {
+  const auto found = std::find_if(windows_.begin(), windows_.end(),
+                                  [&](const Window& window) { return window.id == id; });
+  if (found == windows_.end()) return {};
+  const Window window = std::move(*found);
+  windows_.erase(found);
+  std::vector<LiveDevice> used = window.used;
+  if (window.start < window.end) {
+    Measure(RestUntil(window.end), window.start, window.end, used);
+  }
+  // A device that is known of and told nothing here is not known here.
+  for (const LiveDevice& device : devices_) {
+    LiveDevice& part = DeviceNamed(used, device.device);
+    part.origin = device.origin;
+    part.source = device.source;
+  }
+  for (size_t i = 0; i < power_.channels.size() && i < readings_.size(); ++i) {
+    const PowerChannel& channel = power_.channels[i];
+    const bool told =
+        channel.kind != ChannelKind::kEnergyCounter || readings_[i].time > window.start;
+    if (told) continue;
+    for (LiveDevice& device : used) {
+      if (device.device == channel.name) device.energy_j = device.ours_j = kUnknown;
+    }
+  }
+  return used;
 }
 
 }  // namespace beryl::server

@@ -35,6 +35,12 @@ class ScriptedBook final : public SessionBook {
     bytes_ += "w";
     return std::exchange(pending_, Empty());
   }
+  void OpenWindow(uint64_t window, Nanos) override { opened_[window] = written_; }
+  void EndWindow(uint64_t, Nanos) override {}
+  std::vector<LiveDevice> CloseWindow(uint64_t window) override {
+    const double used = written_ - opened_[window];
+    return {{"CPU:0", Origin::kMeasured, "scripted", used, used / 2}};
+  }
   Result<bool> AddWindow(const RunWindow& window) override {
     windows.push_back(window);
     return true;
@@ -83,6 +89,7 @@ class ScriptedBook final : public SessionBook {
   PowerTrace pending_ = Empty();
   double joules_ = 0;
   double written_ = 0;
+  std::map<uint64_t, double> opened_;
   mutable std::mutex mutex_;
   std::string bytes_ = "beryl";
 };
@@ -101,9 +108,10 @@ class ScriptedMeters final : public Meters {
     channels_.push_back(package);
   }
 
-  Result<bool> Start(Nanos period) override {
+  Result<bool> Start(Nanos period, Nanos longest_activity) override {
     const std::lock_guard lock(mutex_);
     running_ = true;
+    longest_activity_ = longest_activity;
     ++starts_;
     period_ = period;
     return true;
@@ -112,6 +120,10 @@ class ScriptedMeters final : public Meters {
     const std::lock_guard lock(mutex_);
     running_ = false;
     watches_.clear();
+  }
+  void ReadNow() override {
+    const std::lock_guard lock(mutex_);
+    ++reads_now_;
   }
   void SetPeriod(Nanos period) override {
     const std::lock_guard lock(mutex_);
@@ -179,9 +191,16 @@ class ScriptedMeters final : public Meters {
       steps_.push_back(std::move(step));
     }
   }
+  // Time passes without a reading.
+  void Skip(uint64_t milliseconds) {
+    const std::lock_guard lock(mutex_);
+    count_ += milliseconds;
+  }
   bool running() const { return Locked(running_); }
   int starts() const { return Locked(starts_); }
   Nanos period() const { return Locked(period_); }
+  Nanos longest_activity() const { return Locked(longest_activity_); }
+  int reads_now() const { return Locked(reads_now_); }
   size_t watches() const {
     const std::lock_guard lock(mutex_);
     return watches_.size();
@@ -198,7 +217,9 @@ class ScriptedMeters final : public Meters {
   mutable std::mutex mutex_;
   bool running_ = false;
   int starts_ = 0;
+  int reads_now_ = 0;
   Nanos period_;
+  Nanos longest_activity_;
   sources::WatchId next_watch_ = 1;
   uint32_t next_task_ = 0;
   uint64_t count_ = 0;

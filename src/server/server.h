@@ -22,16 +22,19 @@ struct MonitorOptions {
   std::string tls_cert;  // paths of PEM files
   std::string tls_key;
   std::string token_file;
-  std::string metrics;  // where Prometheus fetches; empty: nowhere
-  std::string otlp;     // where OTLP is sent, "http://HOST:PORT"; empty: nowhere
+  std::string metrics;            // where Prometheus fetches; empty: nowhere
+  bool metrics_sessions = false;  // tells everybody who can fetch the names of sessions
+  std::string otlp;               // where OTLP is sent, "http://HOST:PORT"; empty: nowhere
   Nanos otlp_interval{int64_t{10} * 1'000'000'000};
   Nanos period{4'000'000};
-  size_t limit_sessions = 64;
+  size_t limit_sessions = 256;
   size_t limit_sessions_of_user = 64;
-  uint64_t limit_bytes = uint64_t{2} << 30;  // of a session
+  uint64_t limit_bytes = uint64_t{2} << 30;      // of a session
+  uint64_t limit_all_bytes = uint64_t{8} << 30;  // of all together
   Nanos limit_length{int64_t{24} * 3600 * 1'000'000'000};
   Nanos forget_after{int64_t{600} * 1'000'000'000};
-  std::string folder;  // for the files of sessions; empty: $TMPDIR or /var/tmp
+  bool published_parts = false;  // RAPL's cores and uncore, for published clients
+  std::string folder;            // for the files of sessions; empty: $TMPDIR or /var/tmp
   sources::Machine machine;
   sources::DiscoverOptions discover;
   std::string tool;  // "beryl 0.1.0"

@@ -13,23 +13,6 @@ namespace {
 
 constexpr Nanos kWriteEvery{1'000'000'000};
 
-// What a window used: the difference of two states of the books. A device that came later counts
-// from nothing.
-std::vector<LiveDevice> Between(const std::vector<LiveDevice>& start,
-                                const std::vector<LiveDevice>& end) {
-  std::vector<LiveDevice> used = end;
-  for (LiveDevice& device : used) {
-    const auto before = std::find_if(start.begin(), start.end(), [&](const LiveDevice& other) {
-      return other.device == device.device;
-    });
-    if (before == start.end()) continue;
-    // What was unknown at the start was nothing yet.
-    if (!std::isnan(before->energy_j)) device.energy_j -= before->energy_j;
-    if (!std::isnan(before->ours_j)) device.ours_j -= before->ours_j;
-  }
-  return used;
-}
-
 void AppendReadings(const PowerTrace& from, PowerTrace& to) {
   if (to.channels.size() != from.channels.size()) {
     to = from;
@@ -56,7 +39,7 @@ Session::Session(SessionSummary summary, std::vector<sources::WatchId> watches,
 SessionSummary Session::Summary() const {
   SessionSummary summary = summary_;
   summary.open_windows = windows_.size();
-  summary.bytes = spool_ ? spool_->bytes() : book_->bytes();
+  summary.bytes = bytes();
   if (book_) summary.devices = book_->devices();
   return summary;
 }
@@ -71,7 +54,14 @@ Result<bool> Session::WriteDown(Nanos time) {
   auto readings = book_->Write();
   if (!readings) return readings.error();
   for (Stream& stream : streams_) {
-    if (stream.options.with_readings) AppendReadings(*readings, stream.readings);
+    if (!stream.options.with_readings) continue;
+    AppendReadings(*readings, stream.readings);
+    if (BytesOf(stream.readings) <= BatchQueue::kMostBytes) continue;
+    for (PowerChannel& channel : stream.readings.channels) {
+      stream.lost += channel.times.size();
+      channel.times.clear();
+      channel.values.clear();
+    }
   }
   return true;
 }
@@ -104,6 +94,7 @@ void Session::Send(Stream& stream, Nanos time, uint64_t missed_ticks, bool last)
   batch.channels = book_->channels();
   batch.devices = book_->devices();
   batch.readings = std::exchange(stream.readings, {});
+  batch.lost_readings = std::exchange(stream.lost, 0);
   batch.missed_ticks = missed_ticks;
   batch.last = last;
   stream.queue->Push(std::move(batch));
@@ -115,7 +106,8 @@ Result<bool> Session::End(Nanos time, const std::string& why, uint64_t missed_ti
   summary_.running = false;
   summary_.end = time;
   summary_.ended_because = why;
-  if (spool_) return spool_->Flush();
+  if (spool_) return spool_->Finish();
+  book_->KeepLast();
   // Windows that nobody closed end with the session.
   Result<bool> done = WriteDown(time);
   for (const Window& window : windows_) {
@@ -129,8 +121,10 @@ Result<bool> Session::End(Nanos time, const std::string& why, uint64_t missed_ti
 }
 
 Result<uint64_t> Session::OpenWindow(const std::string& name, Nanos time) {
+  book_->KeepLast();
   if (const auto written = WriteDown(time); !written) return written.error();
-  windows_.push_back({next_window_, name, time, book_->devices()});
+  book_->OpenWindow(next_window_, time);
+  windows_.push_back({next_window_, name, time});
   return next_window_++;
 }
 
@@ -138,8 +132,10 @@ Result<std::optional<WindowEnd>> Session::CloseWindow(uint64_t window, Nanos tim
   const auto found = std::find_if(windows_.begin(), windows_.end(),
                                   [&](const Window& open) { return open.id == window; });
   if (found == windows_.end()) return std::optional<WindowEnd>();
+  book_->EndWindow(window, time);
+  book_->KeepLast();
   if (const auto written = WriteDown(time); !written) return written.error();
-  WindowEnd end{found->name, found->start, time, Between(found->at_start, book_->devices())};
+  WindowEnd end{found->name, found->start, time, book_->CloseWindow(window)};
   for (const LiveDevice& device : end.devices) {
     end.energy_j += device.energy_j;
     end.ours_j += device.ours_j;

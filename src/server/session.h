@@ -82,7 +82,10 @@ class Session {
   // Whether a stream that was to take the session with it is gone.
   bool WantsToEnd();
 
+  uint64_t bytes() const { return spool_ ? spool_->bytes() : book_->bytes(); }
+
   uint64_t connection = 0;  // ends with it; 0: is kept
+  uint64_t read = 0;        // published samples: the number of the Read that took them; 0: none did
   Clock::time_point asked = Clock::now();
 
  private:
@@ -90,13 +93,13 @@ class Session {
     uint64_t id;
     std::string name;
     Nanos start;
-    std::vector<LiveDevice> at_start;
   };
   struct Stream {
     std::shared_ptr<BatchQueue> queue;
     StreamOptions options;
     Nanos next;
     PowerTrace readings;  // not sent yet
+    uint64_t lost = 0;    // readings that were too many
   };
 
   void Send(Stream& stream, Nanos time, uint64_t missed_ticks, bool last);

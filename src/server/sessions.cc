@@ -15,6 +15,10 @@ namespace {
 constexpr std::chrono::seconds kLinger{2};
 constexpr std::chrono::seconds kAbandonedAfter{60};
 constexpr std::chrono::milliseconds kLookAfter{500};
+// Published clients take differences over 101 ms: there have to be samples of tasks in each.
+constexpr Nanos kPublishedActivity{50'000'000};
+constexpr Nanos kUsualActivity{500'000'000};
+constexpr size_t kMostForgotten = 1024;
 
 Refused NotFound(SessionId id) {
   return {Refusal::kNotFound,
@@ -45,6 +49,7 @@ class Sessions::FanOut final : public sources::SampleSink {
   }
   void OnActivity(Nanos time, std::span<const sources::CpuJiffies> cpus,
                   std::span<const sources::TaskSample> tasks) override {
+    sessions_.last_activity_ = time;
     for (auto* sink : sinks_) sink->OnActivity(time, cpus, tasks);
   }
   void OnFeatures(Nanos time, std::span<const double> values) override {
@@ -62,8 +67,8 @@ class Sessions::FanOut final : public sources::SampleSink {
 Sessions::Sessions(Meters& meters, Guard guard, SessionsOptions options)
     : meters_(meters), guard_(std::move(guard)), options_(std::move(options)) {
   if (options_.idle_period.value > 0) {
-    const std::lock_guard lock(mutex_);
-    if (const auto woken = Wake(); !woken && options_.log) options_.log(woken.error().message);
+    const Hold hold(*this);
+    if (const auto woken = Wake(false); !woken) Say(woken.error().message);
   }
   thread_ = std::thread([this] { Run(); });
 }
@@ -75,7 +80,7 @@ Sessions::~Sessions() {
   }
   changed_.notify_all();
   thread_.join();
-  const std::lock_guard lock(mutex_);
+  const Hold hold(*this);
   Drain();
   for (const auto& [id, session] : table_) {
     if (session->summary().running) EndSession(*session, "the monitor ended");
@@ -84,14 +89,15 @@ Sessions::~Sessions() {
 }
 
 void Sessions::Run() {
-  std::unique_lock lock(mutex_);
+  Hold hold(*this);
   auto last_running = Clock::now();
   auto next_look = Clock::now();
   while (!stopping_) {
     // Without anything to read, this thread sleeps but for looking after what is kept.
     const auto nap = reading_ ? std::chrono::nanoseconds(options_.drain_every.value)
                               : std::chrono::nanoseconds(kLookAfter);
-    changed_.wait_for(lock, nap, [&] { return stopping_; });
+    hold.SayAll();
+    changed_.wait_for(hold.lock(), nap, [&] { return stopping_; });
     if (stopping_) return;
     if (reading_) Round();
     const auto now = Clock::now();
@@ -100,16 +106,32 @@ void Sessions::Run() {
       EndAbandoned();
       Forget();
     }
-    const bool running = std::any_of(table_.begin(), table_.end(), [](const auto& entry) {
-      return entry.second->summary().running;
-    });
+    const bool running = IsAnyRunning();
     if (running) last_running = now;
     if (reading_ && !running && now - last_running >= kLinger) SetPace();
   }
 }
 
+bool Sessions::IsAnyRunning() const {
+  return std::any_of(table_.begin(), table_.end(),
+                     [](const auto& entry) { return entry.second->summary().running; });
+}
+
+// Whether published sessions have waited too long for a sample of tasks, which the sampler may find
+// too dear.
+bool Sessions::IsActivityOld() const {
+  if (longest_activity_ <= kPublishedActivity) return false;
+  const Nanos age = meters_.Now() - last_activity_;
+  return std::any_of(table_.begin(), table_.end(), [&](const auto& entry) {
+    const SessionSummary& summary = entry.second->summary();
+    return summary.published && summary.running &&
+           age.value > std::max(summary.period, kPublishedActivity).value / 5 * 3;
+  });
+}
+
 void Sessions::Round() {
   Drain();
+  if (IsActivityOld()) DrainNow();
   const Nanos now = meters_.Now();
   const uint64_t missed = meters_.cost().missed;
   for (const auto& [id, session] : table_) {
@@ -118,20 +140,20 @@ void Sessions::Round() {
     if (!why.empty()) EndSession(*session, why);
   }
   if (gauge_) {
-    if (const auto written = gauge_->Write(); !written && options_.log) {
-      options_.log(written.error().message);
-    }
+    if (const auto written = gauge_->Write(); !written) Say(written.error().message);
   }
 }
 
-Result<bool> Sessions::Wake() {
+Result<bool> Sessions::Wake(bool published) {
   if (reading_) return true;
   own_tasks_.clear();
   if (options_.idle_period.value > 0 && !gauge_) {
     gauge_start_ = meters_.Now();
   }
   const bool only_gauge = table_.empty() && options_.idle_period.value > 0;
-  auto started = meters_.Start(only_gauge ? options_.idle_period : options_.period);
+  longest_activity_ = published ? kPublishedActivity : kUsualActivity;
+  auto started =
+      meters_.Start(only_gauge ? options_.idle_period : options_.period, longest_activity_);
   if (!started) return started;
   reading_ = true;
   if (options_.idle_period.value > 0 && !gauge_) gauge_ = meters_.NewGauge();
@@ -162,6 +184,11 @@ void Sessions::Drain() {
   meters_.Drain(fan);
 }
 
+void Sessions::DrainNow() {
+  if (reading_) meters_.ReadNow();
+  Drain();
+}
+
 // The lock is held, and all samples up to now have been handed out.
 void Sessions::EndSession(Session& session, const std::string& why) {
   const auto ended = session.End(meters_.Now(), why, meters_.cost().missed);
@@ -169,13 +196,14 @@ void Sessions::EndSession(Session& session, const std::string& why) {
   session.asked = Clock::now();
   if (!ended) Say(session, ended.error().message);
   if (!why.empty()) Say(session, "ended: " + why);
+  if (reading_ && IsAnyRunning()) SetPace();  // the others may want it slower
 }
 
-void Sessions::Say(const Session& session, const std::string& what) const {
-  if (!options_.log) return;
-  options_.log(
-      fmt::format("session {} of user {}: {}", session.summary().id, session.summary().uid, what));
+void Sessions::Say(const Session& session, const std::string& what) {
+  Say(fmt::format("session {} of user {}: {}", session.summary().id, session.summary().uid, what));
 }
+
+void Sessions::Say(std::string what) { sayings_.push_back(std::move(what)); }
 
 bool Sessions::HasLivingProcess(const Session& session) const {
   const std::vector<int32_t>& pids = session.summary().pids;
@@ -206,29 +234,81 @@ void Sessions::EndAbandoned() {
   }
 }
 
-// Sessions that are over: those nobody asked for, and the oldest of too many.
+// Sessions that are over: those nobody asked for, and the oldest of too many. Published samples
+// that nobody has read yet wait longer: their clients are told nothing of a limit in time.
 void Sessions::Forget() {
   const auto now = Clock::now();
   const auto forget_after = std::chrono::nanoseconds(options_.limits.forget_after.value);
   size_t kept = 0;
+  std::map<uint32_t, size_t> of_user;
   for (auto entry = table_.begin(); entry != table_.end();) {
+    const auto next = std::next(entry);
     const Session& session = *entry->second;
-    const bool over = !session.summary().running;
-    if (over && now - session.asked >= forget_after) {
-      entry = table_.erase(entry);
-    } else {
-      kept += over;
-      ++entry;
+    const SessionSummary& summary = session.summary();
+    const bool unread = summary.published && session.read == 0;
+    if (!summary.running && !unread && now - session.asked >= forget_after) {
+      ForgetEntry(entry);
+    } else if (!summary.running) {
+      ++kept;
+      ++of_user[summary.uid];
     }
+    entry = next;
   }
-  for (; kept > options_.limits.kept; --kept) {
-    const auto oldest =
-        std::min_element(table_.begin(), table_.end(), [](const auto& a, const auto& b) {
-          return std::make_pair(a.second->summary().running, a.second->asked) <
-                 std::make_pair(b.second->summary().running, b.second->asked);
-        });
-    table_.erase(oldest);
+  for (auto& [uid, count] : of_user) {
+    for (; count > options_.limits.kept_of_user && ForgetOne(uid); --count) --kept;
   }
+  for (; kept > options_.limits.kept && ForgetOne(std::nullopt); --kept) {
+  }
+  KeepToDiskLimit();
+}
+
+uint64_t Sessions::AllBytes() const {
+  uint64_t bytes = 0;
+  for (const auto& [id, session] : table_) bytes += session->bytes();
+  return bytes;
+}
+
+// While nobody measures nothing grows, and what is there may stay.
+void Sessions::KeepToDiskLimit() {
+  while (IsAnyRunning() && AllBytes() > options_.limits.all_bytes) {
+    if (ForgetOne(std::nullopt)) continue;
+    const auto biggest = std::max_element(
+        table_.begin(), table_.end(),
+        [](const auto& a, const auto& b) { return a.second->bytes() < b.second->bytes(); });
+    Drain();
+    EndSession(*biggest->second, fmt::format("all sessions together reached the limit of {}",
+                                             FormatBytes(options_.limits.all_bytes)));
+    return;
+  }
+}
+
+void Sessions::ForgetEntry(Table::iterator entry) {
+  const SessionSummary& summary = entry->second->summary();
+  if (summary.published) {
+    std::set<int32_t>& pids = forgotten_[summary.uid];
+    pids.insert(summary.pids.front());
+    if (pids.size() > kMostForgotten) pids.erase(pids.begin());
+    if (forgotten_.size() > kMostForgotten) forgotten_.erase(forgotten_.begin());
+  }
+  table_.erase(entry);
+}
+
+// The one that is over and was not asked for the longest, of a user or of all; one with samples
+// that nobody has read only if there is no other. False: there is none at all.
+bool Sessions::ForgetOne(std::optional<uint32_t> uid) {
+  const auto rank = [](const Session& session) {
+    return std::make_pair(session.summary().published && session.read == 0, session.asked);
+  };
+  auto oldest = table_.end();
+  for (auto entry = table_.begin(); entry != table_.end(); ++entry) {
+    const SessionSummary& summary = entry->second->summary();
+    if (summary.running || (uid && summary.uid != *uid)) continue;
+    if (oldest == table_.end() || rank(*entry->second) < rank(*oldest->second)) oldest = entry;
+  }
+  if (oldest == table_.end()) return false;
+  if (rank(*oldest->second).first) Say(*oldest->second, "forgotten before anybody read it");
+  ForgetEntry(oldest);
+  return true;
 }
 
 Answer<bool> Sessions::CheckRequest(const Caller& caller, const SessionRequest& request) const {
@@ -239,11 +319,23 @@ Answer<bool> Sessions::CheckRequest(const Caller& caller, const SessionRequest& 
     running += session->summary().running;
     of_user += session->summary().running && session->summary().uid == caller.uid;
   }
-  if (running >= limits.sessions || of_user >= limits.sessions_of_user) {
+  if (running >= limits.sessions) {
     return Refused{Refusal::kTooMuch,
                    fmt::format("{} sessions run already; stop one, or start the monitor with a "
                                "higher --limit-sessions",
                                running)};
+  }
+  if (of_user >= limits.sessions_of_user) {
+    return Refused{Refusal::kTooMuch,
+                   fmt::format("{} sessions of user {} run already; stop one, or start the monitor "
+                               "with a higher --limit-user",
+                               of_user, caller.uid)};
+  }
+  if (AllBytes() >= limits.all_bytes) {
+    return Refused{Refusal::kTooMuch,
+                   fmt::format("all sessions together have reached the limit of {}; stop and "
+                               "forget some",
+                               FormatBytes(limits.all_bytes))};
   }
   if (request.pids.size() > limits.pids) {
     return Refused{Refusal::kTooMuch,
@@ -268,12 +360,20 @@ Answer<bool> Sessions::CheckRequest(const Caller& caller, const SessionRequest& 
 }
 
 Answer<SessionSummary> Sessions::StartSession(const Caller& caller, const SessionRequest& request,
-                                              bool published) {
+                                              bool published,
+                                              std::shared_ptr<PublishedSpool> resumed) {
+  // Nobody would end it.
+  if (!request.keep && caller.connection != 0 && !connections_.contains(caller.connection)) {
+    ++refused_;
+    return Refused{Refusal::kNotNow, "the connection is closed"};
+  }
+  while (AllBytes() >= options_.limits.all_bytes && ForgetOne(std::nullopt)) {
+  }
   if (auto ok = CheckRequest(caller, request); !ok) {
     ++refused_;
     return ok.refused();
   }
-  if (const auto woken = Wake(); !woken) return Broken(woken.error());
+  if (const auto woken = Wake(published); !woken) return Broken(woken.error());
   Drain();  // what was read before is not of this session
   std::vector<sources::WatchId> watches;
   const auto give_up = [&](Refused refused) {
@@ -300,10 +400,13 @@ Answer<SessionSummary> Sessions::StartSession(const Caller& caller, const Sessio
   summary.period = request.period;
   std::shared_ptr<SessionBook> book;
   std::shared_ptr<PublishedSpool> spool;
-  if (published) {
+  if (resumed) {
+    spool = std::move(resumed);
+    spool->Resume(watches.front(), request.period);
+  } else if (published) {
     auto made = PublishedSpool::Create(
         meters_.channels(), {options_.folder, request.pids.front(), watches.front(), request.period,
-                             options_.limits.bytes});
+                             options_.limits.bytes, options_.published_parts});
     if (!made) return give_up(Broken(made.error()));
     spool = std::make_shared<PublishedSpool>(std::move(*made));
   } else {
@@ -319,15 +422,15 @@ Answer<SessionSummary> Sessions::StartSession(const Caller& caller, const Sessio
   if (!request.keep) session->connection = caller.connection;
   table_.emplace(next_id_++, std::move(session));
   SetPace();
+  meters_.ReadNow();  // where it begins
   return summary;
 }
 
 Answer<SessionSummary> Sessions::Start(const Caller& caller, const SessionRequest& request) {
   SessionRequest wanted = request;
   if (wanted.period.value == 0) wanted.period = options_.period;
-  const std::lock_guard lock(mutex_);
-  auto started = StartSession(caller, wanted, false);
-  return started;
+  const Hold hold(*this);
+  return StartSession(caller, wanted, false, nullptr);
 }
 
 Answer<Session*> Sessions::Find(const Caller& caller, SessionId id) {
@@ -349,11 +452,11 @@ Answer<Session*> Sessions::FindRunning(const Caller& caller, SessionId id) {
 }
 
 Answer<SessionSummary> Sessions::Stop(const Caller& caller, SessionId id, bool forget) {
-  const std::lock_guard lock(mutex_);
+  const Hold hold(*this);
   auto session = Find(caller, id);
   if (!session) return session.refused();
   if ((*session)->summary().running) {
-    Drain();
+    DrainNow();
     EndSession(**session, "");
   }
   SessionSummary summary = (*session)->Summary();
@@ -402,7 +505,7 @@ Answer<Sessions::OpenedWindow> Sessions::OpenWindow(const Caller& caller, Sessio
     return Refused{Refusal::kTooMuch, fmt::format("session {} has {} open windows already", id,
                                                   options_.limits.windows)};
   }
-  Drain();
+  DrainNow();
   const Nanos now = meters_.Now();
   const auto window = (*session)->OpenWindow(Printable(name), now);
   if (!window) return Broken(window.error());
@@ -413,8 +516,9 @@ Answer<WindowEnd> Sessions::CloseWindow(const Caller& caller, SessionId id, uint
   const std::lock_guard lock(mutex_);
   auto session = FindRunning(caller, id);
   if (!session) return session.refused();
-  Drain();
-  auto closed = (*session)->CloseWindow(window, meters_.Now());
+  const Nanos now = meters_.Now();  // so that there is a reading behind it, too
+  DrainNow();
+  auto closed = (*session)->CloseWindow(window, now);
   if (!closed) return Broken(closed.error());
   if (!closed->has_value()) {
     return Refused{Refusal::kNotFound, fmt::format("session {} has no open window {}", id, window)};
@@ -431,9 +535,15 @@ std::vector<SessionSummary> Sessions::List(const Caller& caller) const {
   return list;
 }
 
+void Sessions::ConnectionOpened(uint64_t connection) {
+  const std::lock_guard lock(mutex_);
+  connections_.insert(connection);
+}
+
 void Sessions::ConnectionClosed(uint64_t connection) {
   if (connection == 0) return;
-  const std::lock_guard lock(mutex_);
+  const Hold hold(*this);
+  connections_.erase(connection);
   bool drained = false;
   for (const auto& [id, session] : table_) {
     if (session->connection != connection || !session->summary().running) continue;
@@ -457,6 +567,8 @@ LivePower Sessions::Live() const {
   for (const auto& [id, session] : table_) {
     SessionSummary summary = session->Summary();
     if (!summary.running) continue;
+    // Without devices a session is counted and nothing more is said of it.
+    if (!options_.tell_sessions) summary = {};
     live.sessions.push_back(
         {summary.id, summary.name, summary.uid, true, std::move(summary.devices)});
   }

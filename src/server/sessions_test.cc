@@ -39,6 +39,7 @@ class SessionsTest : public testing::Test {
       log_ += line + "\n";
     };
     sessions_ = std::make_unique<Sessions>(meters_, guard, options);
+    sessions_->ConnectionOpened(me_.connection);
   }
   static Guard OwnGuard() { return {"/proc", geteuid(), true}; }
   SessionRequest Own() const { return {{getpid()}, {}, "test", false}; }
@@ -174,6 +175,7 @@ TEST_F(SessionsTest, OthersDoNotSeeASessionButRootDoes) {
   Open({}, {"/proc", geteuid(), true});
   const Caller other{me_.uid + 1000, 7};
   const Caller root{0, 8};
+  sessions_->ConnectionOpened(other.connection);
   const SessionId id = sessions_->Start(me_, Own())->id;
   EXPECT_EQ(sessions_->Stop(other, id, false).refused().kind, Refusal::kNotFound);
   EXPECT_EQ(sessions_->Open(other, id).refused().kind, Refusal::kNotFound);
@@ -272,9 +274,163 @@ TEST_F(SessionsTest, PublishedClientsStopAndReadWithoutSayingWhat) {
   ASSERT_TRUE(sessions_->StopPublished(me_, std::nullopt));
   const auto first = sessions_->ReadPublished(me_, std::nullopt);
   ASSERT_TRUE(first->has_value());
-  EXPECT_GT((**first)->bytes(), 0u);
+  ASSERT_THAT(**first, SizeIs(1));
+  EXPECT_GT((**first)[0]->bytes(), 0u);
   EXPECT_EQ(*sessions_->ReadPublished(me_, getpid()), *first);  // again
-  EXPECT_EQ(**sessions_->ReadPublished({me_.uid + 1, 0}, std::nullopt), nullptr);
+  EXPECT_THAT(**sessions_->ReadPublished({me_.uid + 1, 0}, std::nullopt), IsEmpty());
+}
+
+TEST_F(SessionsTest, PublishedSamplesAreKeptUntilTheyAreRead) {
+  Open();
+  const auto measure = [&](int ticks) {
+    ASSERT_TRUE(sessions_->StartPublished(me_, getpid(), Nanos{1'000'000}));
+    meters_.Tick(ticks);
+    ASSERT_TRUE(sessions_->StopPublished(me_, std::nullopt));
+  };
+  const auto read = [&] {
+    uint64_t bytes = 0;
+    const auto answer = sessions_->ReadPublished(me_, std::nullopt);
+    for (const auto& spool : **answer) bytes += spool->bytes();
+    return bytes;
+  };
+  measure(10);
+  const uint64_t one = read();
+  EXPECT_EQ(read(), one);
+  measure(10);
+  measure(10);
+  EXPECT_GE(read(), 2 * one);  // of both, and not what was read before
+  EXPECT_LE(read(), 2 * one + 40);
+  // A Start that is refused throws nothing away.
+  EXPECT_FALSE(sessions_->StartPublished(me_, getpid(), Nanos{1}));
+  EXPECT_GE(read(), 2 * one);
+}
+
+TEST_F(SessionsTest, PublishedReadGivesNoOldSamplesWhileAnotherProcessIsMeasured) {
+  Open();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  ASSERT_TRUE(sessions_->StartPublished(me_, getpid(), Nanos{1'000'000}));
+  ASSERT_TRUE(sessions_->StopPublished(me_, std::nullopt));
+  ASSERT_TRUE(sessions_->StartPublished(me_, child, Nanos{1'000'000}));
+  EXPECT_FALSE(sessions_->ReadPublished(me_, std::nullopt)->has_value());
+  EXPECT_TRUE(sessions_->ReadPublished(me_, getpid())->has_value());
+  ::kill(child, SIGKILL);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+}
+
+TEST_F(SessionsTest, ForgottenPublishedSamplesAreNoEmptySuccess) {
+  SessionsOptions options;
+  options.limits.forget_after = Nanos{1};
+  Open(options);
+  ASSERT_TRUE(sessions_->StartPublished(me_, getpid(), Nanos{1'000'000}));
+  meters_.Tick(5);
+  ASSERT_TRUE(sessions_->StopPublished(me_, std::nullopt));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+  EXPECT_THAT(sessions_->List(me_), SizeIs(1));  // nobody has read it
+  ASSERT_THAT(**sessions_->ReadPublished(me_, std::nullopt), SizeIs(1));
+  EXPECT_TRUE(Eventually([&] { return sessions_->List(me_).empty(); }));
+  EXPECT_EQ(sessions_->ReadPublished(me_, std::nullopt).refused().kind, Refusal::kNotFound);
+  ASSERT_TRUE(sessions_->StartPublished(me_, getpid(), Nanos{1'000'000}));
+  EXPECT_TRUE(sessions_->ReadPublished(me_, std::nullopt));
+}
+
+TEST_F(SessionsTest, PublishedSessionsWantTasksOftenAndReadingsAtBothEnds) {
+  Open();
+  ASSERT_TRUE(sessions_->StartPublished(me_, getpid(), Nanos{4'000'000}));
+  EXPECT_EQ(meters_.longest_activity(), Nanos{50'000'000});
+  EXPECT_EQ(meters_.reads_now(), 1);
+  ASSERT_TRUE(sessions_->StopPublished(me_, std::nullopt));
+  EXPECT_EQ(meters_.reads_now(), 2);
+}
+
+TEST_F(SessionsTest, PublishedSessionsThatComeLaterGetTasksOftenToo) {
+  Open();
+  ASSERT_TRUE(sessions_->Start(me_, Own()));
+  EXPECT_EQ(meters_.longest_activity(), Nanos{500'000'000});
+  ASSERT_TRUE(sessions_->StartPublished(me_, getpid(), Nanos{4'000'000}));
+  const int before = meters_.reads_now();
+  meters_.Tick(100);  // scripted time passes, without a sample of tasks since
+  EXPECT_TRUE(Eventually([&] {
+    meters_.Skip(100);
+    return meters_.reads_now() > before;
+  }));
+}
+
+TEST_F(SessionsTest, GoesSlowerWhenTheFastestIsOver) {
+  Open();
+  SessionRequest slow = Own();
+  slow.period = Nanos{100'000'000};
+  ASSERT_TRUE(sessions_->Start(me_, slow));
+  const auto fast = sessions_->Start(me_, Own());
+  EXPECT_EQ(meters_.period(), Nanos{4'000'000});
+  ASSERT_TRUE(sessions_->Stop(me_, fast->id, false));
+  EXPECT_EQ(meters_.period(), Nanos{100'000'000});
+}
+
+TEST_F(SessionsTest, AConnectionThatIsClosedStartsNothing) {
+  Open();
+  sessions_->ConnectionClosed(me_.connection);
+  EXPECT_EQ(sessions_->Start(me_, Own()).refused().kind, Refusal::kNotNow);
+  EXPECT_EQ(meters_.watches(), 0u);
+}
+
+TEST_F(SessionsTest, UsersAndTheDiskHaveLimits) {
+  SessionsOptions options;
+  options.limits.sessions_of_user = 2;
+  options.limits.kept_of_user = 1;
+  options.limits.all_bytes = 20;  // a scripted book begins with five
+  Open(options);
+  const SessionId first = sessions_->Start(me_, Own())->id;
+  const SessionId second = sessions_->Start(me_, Own())->id;
+  EXPECT_THAT(sessions_->Start(me_, Own()).refused().message, HasSubstr("--limit-user"));
+  ASSERT_TRUE(sessions_->Stop(me_, first, false));
+  ASSERT_TRUE(sessions_->Stop(me_, second, false));
+  EXPECT_TRUE(Eventually([&] { return sessions_->List(me_).size() == 1; }));
+  EXPECT_EQ(sessions_->List(me_)[0].id, second);
+  const SessionId third = sessions_->Start(me_, Own())->id;
+  for (int i = 0; i < 30; ++i) (void)sessions_->Open(me_, third);  // each writes a byte
+  EXPECT_TRUE(Eventually([&] { return !sessions_->List(me_).back().running; }));
+  EXPECT_THAT(sessions_->List(me_).back().ended_because, HasSubstr("all sessions together"));
+  EXPECT_EQ(sessions_->Open(me_, second).refused().kind, Refusal::kNotFound);
+}
+
+TEST_F(SessionsTest, WhoListensToTheLogHoldsNobodyUp) {
+  SessionsOptions options;
+  std::atomic<int> said = 0;
+  options.log = [&](const std::string&) {
+    (void)sessions_->List(me_);  // would wait for ever if it were said under the lock
+    ++said;
+  };
+  sessions_ = std::make_unique<Sessions>(meters_, OwnGuard(), options);
+  sessions_->ConnectionOpened(1);
+  ASSERT_TRUE(sessions_->Start(me_, Own()));
+  sessions_->ConnectionClosed(1);
+  EXPECT_EQ(said, 1);
+}
+
+TEST_F(SessionsTest, OfTooManyReadingsSomeAreLostAndThatIsSaid) {
+  Open();
+  const SessionId id = sessions_->Start(me_, Own())->id;
+  StreamOptions options;
+  options.every = Nanos{1'000'000'000'000'000};
+  const auto queue = *sessions_->Stream(me_, id, options);
+  for (int i = 0; i < 4; ++i) {
+    meters_.Put({Nanos{1'700'000'000'000'000'000}, {{sources::ReadState::kOk, 1}}, {}, {}});
+    meters_.Tick(100'000);
+    ASSERT_TRUE(sessions_->Open(me_, id));
+  }
+  ASSERT_TRUE(sessions_->Stop(me_, id, false));
+  std::optional<LiveBatch> batch;
+  uint64_t lost = 0;
+  while ((batch = queue->Take())) {
+    lost += batch->lost_readings;
+    EXPECT_LE(BytesOf(batch->readings), BatchQueue::kMostBytes);
+  }
+  EXPECT_GT(lost, 0u);
 }
 
 TEST_F(SessionsTest, APublishedSessionEndsWithItsProcess) {

@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -66,10 +67,18 @@ OwnedFd::~OwnedFd() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-Result<int> Listen(Address& address) {
+Result<int> Listen(Address& address, int* error) {
+  const auto fail = [&](int code) {
+    if (error != nullptr) *error = code;
+    const std::string why = std::strerror(code);
+    return CannotListen(address,
+                        code == EADDRINUSE
+                            ? why + "; is a monitor running already? --listen takes another address"
+                            : why);
+  };
   const int family = address.is_unix() ? AF_UNIX : address.is_ipv6 ? AF_INET6 : AF_INET;
   OwnedFd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (fd.get() < 0) return CannotListen(address, std::strerror(errno));
+  if (fd.get() < 0) return fail(errno);
   const int on = 1;
   if (address.is_unix()) {
     if (IsLeftBehind(address)) ::unlink(address.path.c_str());
@@ -79,12 +88,7 @@ Result<int> Listen(Address& address) {
   }
   AnySocketAddress any = SocketAddressOf(address);
   if (::bind(fd.get(), any.get(), any.size) != 0 || ::listen(fd.get(), kBacklog) != 0) {
-    const std::string why = std::strerror(errno);
-    return CannotListen(address, errno == EADDRINUSE
-                                     ? why +
-                                           "; is a monitor running already? --listen takes "
-                                           "another address"
-                                     : why);
+    return fail(errno);
   }
   // Everybody may knock: who it is decides what he may see.
   if (address.is_unix()) ::chmod(address.path.c_str(), 0666);
@@ -97,13 +101,20 @@ Result<int> Listen(Address& address) {
   return fd.release();
 }
 
-bool WaitFor(int fd, int16_t events, Nanos patience) {
-  pollfd wanted{fd, events, 0};
-  int ready = 0;
-  do {
-    ready = ::poll(&wanted, 1, static_cast<int>(patience.value / 1'000'000));
-  } while (ready < 0 && errno == EINTR);
-  return ready > 0;
+Deadline::Deadline(Nanos patience, int stop)
+    : end_(std::chrono::steady_clock::now() + std::chrono::nanoseconds(patience.value)),
+      stop_(stop) {}
+
+bool Deadline::WaitFor(int fd, int16_t events) const {
+  for (;;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+        end_ - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return false;
+    std::array<pollfd, 2> wanted = {pollfd{fd, events, 0}, pollfd{stop_, POLLIN, 0}};
+    const int ready = ::poll(wanted.data(), stop_ < 0 ? 1 : 2, static_cast<int>(left.count()));
+    if (ready < 0 && errno != EINTR) return false;
+    if (ready > 0) return wanted[1].revents == 0;
+  }
 }
 
 }  // namespace beryl::server

@@ -1,6 +1,7 @@
 #include "server/spool_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,7 +14,8 @@
 namespace beryl::server {
 
 Result<SpoolFile> SpoolFile::Create(const std::string& folder) {
-  const char* temporary = std::getenv("TMPDIR");
+  // Not from the environment of whoever started a program that has more rights than he.
+  const char* temporary = ::secure_getenv("TMPDIR");
   std::string path = !folder.empty() ? folder : temporary != nullptr ? temporary : "/var/tmp";
   path += "/beryl-session-XXXXXX";
   const int fd = ::mkostemp(path.data(), O_CLOEXEC);
@@ -56,6 +58,11 @@ Result<size_t> SpoolFile::Read(uint64_t offset, std::span<char> buffer) const {
     done += static_cast<size_t>(got);
   }
   return done;
+}
+
+uint64_t SpoolFile::size_on_disk() const {
+  struct stat status {};
+  return ::fstat(fd_, &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
 }
 
 std::string SpoolFile::path() const { return fmt::format("/proc/self/fd/{}", fd_); }

@@ -22,6 +22,8 @@ class SpoolFile {
 
   GrowingFile& file() { return file_; }
   uint64_t size() const { return file_.size(); }
+  // The same for any thread, while another appends.
+  uint64_t size_on_disk() const;
   Result<size_t> Read(uint64_t offset, std::span<char> buffer) const;
   // A name under which this process can open it again.
   std::string path() const;

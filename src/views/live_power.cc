@@ -1,5 +1,6 @@
 // The power of a machine as monitoring systems want it: Prometheus' text and OTLP's JSON, with the
 // names of OpenTelemetry's semantic conventions for hardware. What is not known is left out.
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -117,6 +118,28 @@ void WriteCost(const LivePower& power, PrometheusPage& page) {
       static_cast<double>(power.sessions_refused));
 }
 
+// Not every monitor tells what its sessions use.
+void WriteSessions(const LivePower& power, PrometheusPage& page) {
+  const bool told =
+      std::any_of(power.sessions.begin(), power.sessions.end(),
+                  [](const LiveSession& session) { return !session.devices.empty(); });
+  if (!told) return;
+  page.Family("beryl_session_energy_joules_total", "counter", "joules",
+              "Energy of a device since the session started.");
+  for (const LiveSession& session : power.sessions) {
+    for (const LiveDevice& device : session.devices) {
+      page.Sample("beryl_session_energy_joules_total", LabelsOf(session, device), device.energy_j);
+    }
+  }
+  page.Family("beryl_session_ours_joules_total", "counter", "joules",
+              "The part of it that the session's processes used.");
+  for (const LiveSession& session : power.sessions) {
+    for (const LiveDevice& device : session.devices) {
+      page.Sample("beryl_session_ours_joules_total", LabelsOf(session, device), device.ours_j);
+    }
+  }
+}
+
 void WriteLabels(const Labels& labels, JsonWriter& json) {
   json.Key("attributes").BeginArray();
   for (const auto& [key, value] : labels) {
@@ -149,20 +172,7 @@ std::string WritePrometheus(const LivePower& power) {
   for (const LiveChannel& live : power.channels) {
     page.Sample("hw_power_watts", LabelsOf(live.channel), live.power_w);
   }
-  page.Family("beryl_session_energy_joules_total", "counter", "joules",
-              "Energy of a device since the session started.");
-  for (const LiveSession& session : power.sessions) {
-    for (const LiveDevice& device : session.devices) {
-      page.Sample("beryl_session_energy_joules_total", LabelsOf(session, device), device.energy_j);
-    }
-  }
-  page.Family("beryl_session_ours_joules_total", "counter", "joules",
-              "The part of it that the session's processes used.");
-  for (const LiveSession& session : power.sessions) {
-    for (const LiveDevice& device : session.devices) {
-      page.Sample("beryl_session_ours_joules_total", LabelsOf(session, device), device.ours_j);
-    }
-  }
+  WriteSessions(power, page);
   WriteCost(power, page);
   return page.Take();
 }

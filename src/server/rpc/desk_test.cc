@@ -6,12 +6,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <future>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -308,38 +311,154 @@ TEST_F(DeskTest, RubbishOnTheSocketHarmsNobody) {
 
 TEST_F(DeskTest, AThousandSessionsFiftyAtOnceLeaveNothingBehind) {
   Open();
+  std::atomic<int> wrong = 0;
+  // Each on a connection of its own; of every third the client dies without a word.
   const auto round = [&](int sessions, int at_once) {
     std::vector<std::thread> clients;
     std::atomic<int> done = 0;
     for (int i = 0; i < at_once; ++i) {
       clients.emplace_back([&] {
-        auto stub = v1::Monitor::NewStub(Connect());
         for (int k = 0; k < sessions / at_once; ++k) {
+          auto stub = v1::Monitor::NewStub(Connect());
           uint64_t id = 0;
           v1::Session session;
-          if (Start(*stub, getpid(), &id).ok() && Stop(*stub, id, &session, true).ok()) ++done;
+          const grpc::Status started = Start(*stub, getpid(), &id);
+          if (!started.ok()) ADD_FAILURE() << started.error_message();
+          if (started.ok() && k % 3 == 2) ++done;
+          if (!started.ok() || k % 3 == 2) continue;
+          if (Stop(*stub, id, &session, true).ok()) ++done;
+          // Not because another client's connection was taken for this one's.
+          if (!session.ended_because().empty()) ++wrong;
         }
       });
     }
     for (std::thread& client : clients) client.join();
     return done.load();
   };
-  ASSERT_EQ(round(100, 50), 100);  // what is made once is made now
   const auto at_rest = [&] {
-    return Eventually([&] { return desk_->connections() == 0 && !meters_.running(); });
+    return Eventually([&] {
+      const auto list = sessions_->List({0});
+      const bool running = std::any_of(list.begin(), list.end(),
+                                       [](const SessionSummary& one) { return one.running; });
+      return desk_->connections() == 0 && !running && !meters_.running();
+    });
   };
+  ASSERT_EQ(round(100, 50), 100);  // what is made once is made now
   ASSERT_TRUE(at_rest());
   const size_t fds = EntriesOf("/proc/self/fd");
   const size_t threads = EntriesOf("/proc/self/task");
   ASSERT_EQ(round(1000, 50), 1000);
   ASSERT_TRUE(at_rest());
+  EXPECT_EQ(wrong, 0);
   // gRPC keeps a few threads of its own pool for a while.
   EXPECT_TRUE(Eventually([&] { return EntriesOf("/proc/self/fd") <= fds + 2; }))
       << EntriesOf("/proc/self/fd") << " of " << fds;
   EXPECT_TRUE(Eventually([&] { return EntriesOf("/proc/self/task") <= threads + 4; }))
       << EntriesOf("/proc/self/task") << " of " << threads;
   EXPECT_EQ(meters_.watches(), 0u);
-  EXPECT_TRUE(sessions_->List({0}).empty());
+}
+
+TEST_F(DeskTest, StreamsOfClientsThatGoAwayEnd) {
+  Open();
+  auto owner = v1::Monitor::NewStub(Connect());
+  uint64_t id = 0;
+  ASSERT_TRUE(Start(*owner, getpid(), &id).ok());
+  std::atomic<bool> ticking = true;
+  std::thread ticker([&] {
+    while (ticking) {
+      meters_.Tick(20);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 6; ++i) {
+    clients.emplace_back([&, i] {
+      for (int k = 0; k < 50; ++k) {
+        auto stub = v1::Monitor::NewStub(Connect());
+        grpc::ClientContext context;
+        v1::StreamRequest wanted;
+        wanted.set_session(id);
+        wanted.set_every_ns(50'000'000);
+        auto stream = stub->Stream(&context, wanted);
+        v1::Batch batch;
+        stream->Read(&batch);
+        // At the moment when the next batch is on its way.
+        std::this_thread::sleep_for(std::chrono::microseconds(100 * (i + k % 30)));
+        context.TryCancel();
+        (void)stream->Finish();
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  ticking = false;
+  ticker.join();
+  v1::Session session;
+  EXPECT_TRUE(Stop(*owner, id, &session, true).ok());
+  owner.reset();
+  // A call that nobody finished would be waited for here.
+  auto closed = std::async(std::launch::async, [&] { desk_.reset(); });
+  if (closed.wait_for(std::chrono::seconds(20)) != std::future_status::ready) {
+    std::fprintf(stderr, "a stream was never finished\n");
+    std::abort();
+  }
+}
+
+TEST_F(DeskTest, UsersComeAndGo) {
+  std::atomic<uint32_t> uid = 1001;
+  DeskOptions options;
+  options.owner_of = [&](int) { return std::optional<uint32_t>(uid.load()); };
+  options.most_users = 2;
+  Open(std::move(options));
+  const auto list = [](v1::Monitor::Stub& stub) {
+    grpc::ClientContext context;
+    v1::ListResponse response;
+    return stub.List(&context, {}, &response);
+  };
+  for (; uid < 1010; ++uid) {
+    auto stub = v1::Monitor::NewStub(Connect());
+    EXPECT_TRUE(list(*stub).ok()) << uid;
+    stub.reset();
+    ASSERT_TRUE(Eventually([&] { return desk_->connections() == 0; }));
+  }
+  // While they stay there is no room, but for root.
+  auto first = v1::Monitor::NewStub(Connect());
+  ASSERT_TRUE(list(*first).ok());
+  ++uid;
+  auto second = v1::Monitor::NewStub(Connect());
+  ASSERT_TRUE(list(*second).ok());
+  ++uid;
+  EXPECT_EQ(list(*v1::Monitor::NewStub(Connect())).error_code(), grpc::StatusCode::UNAVAILABLE);
+  uid = 0;
+  EXPECT_TRUE(list(*v1::Monitor::NewStub(Connect())).ok());
+}
+
+TEST_F(DeskTest, OneUserDoesNotTakeAllConnections) {
+  DeskOptions options;
+  options.owner_of = [](int) { return std::optional<uint32_t>(1001); };
+  options.connections_of_user = 2;
+  Open(std::move(options));
+  std::vector<std::unique_ptr<v1::Monitor::Stub>> stubs;
+  for (int i = 0; i < 3; ++i) {
+    stubs.push_back(v1::Monitor::NewStub(Connect()));
+    grpc::ClientContext context;
+    v1::ListResponse response;
+    EXPECT_EQ(stubs.back()->List(&context, {}, &response).ok(), i < 2);
+  }
+}
+
+TEST_F(DeskTest, PassesOverUsualAddressesThatAreMissing) {
+  DeskOptions options;
+  options.local = {*ParseAddress("unix:" + folder_ + "/gone/s"), *ParseAddress("127.0.0.1:0")};
+  options.skip_missing = true;
+  std::string said;
+  options.log = [&](const std::string& what) { said += what; };
+  Open(options);
+  EXPECT_EQ(desk_->addresses().size(), 1u);
+  EXPECT_THAT(said, HasSubstr("going on without it"));
+  options.local.pop_back();
+  EXPECT_FALSE(Desk::Open(*sessions_, options));  // none is left
+  options.local = {desk_->addresses()[0], *ParseAddress("unix:" + folder_ + "/s")};
+  EXPECT_FALSE(Desk::Open(*sessions_, options));  // what is taken is not missing
 }
 
 }  // namespace

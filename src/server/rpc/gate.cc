@@ -19,7 +19,10 @@ Answer<Caller> Gate::Enter(const grpc::CallbackServerContext& context) const {
                      "the token is missing or wrong; send 'authorization: Bearer TOKEN'"};
     }
   }
-  return Caller{uid_, connection_of_ ? connection_of_(context.peer()) : 0};
+  if (!connection_of_) return Caller{uid_, 0};
+  const uint64_t connection = connection_of_(context.peer());
+  if (connection == 0) return Refused{Refusal::kNotNow, "the connection is closed"};
+  return Caller{uid_, connection};
 }
 
 }  // namespace beryl::server

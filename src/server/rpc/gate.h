@@ -15,10 +15,12 @@ namespace beryl::server {
 
 class Gate {
  public:
-  // `connection_of` tells a connection by gRPC's name for its client.
+  // `connection_of` tells a connection by gRPC's name for its client, 0: it is closed; nothing:
+  // connections cannot be told apart.
   Gate(uint32_t uid, std::string token, std::function<uint64_t(const std::string&)> connection_of);
 
-  // Refuses calls without the token, where one is asked for.
+  // Refuses calls without the token, where one is asked for, and calls of a connection that is
+  // gone.
   Answer<Caller> Enter(const grpc::CallbackServerContext& context) const;
 
  private:

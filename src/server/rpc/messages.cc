@@ -63,6 +63,7 @@ void Fill(const LiveBatch& batch, Batch& message) {
   message.set_time_ns(static_cast<uint64_t>(batch.time.value));
   message.set_lost_batches(batch.lost_batches);
   message.set_missed_ticks(batch.missed_ticks);
+  message.set_lost_readings(batch.lost_readings);
   message.set_last(batch.last);
   for (const LiveDevice& device : batch.devices) Fill(device, *message.add_devices());
   for (size_t i = 0; i < batch.channels.size(); ++i) {

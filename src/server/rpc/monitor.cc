@@ -1,21 +1,29 @@
-#include <sys/signalfd.h>
+#include <sys/auxv.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <mutex>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "server/http.h"
 #include "server/machine_meters.h"
 #include "server/otlp_push.h"
 #include "server/rpc/desk.h"
 #include "server/server.h"
 #include "server/sessions.h"
+#include "server/stderr_log.h"
 #include "views/views.h"
 
 namespace beryl::server {
@@ -23,8 +31,37 @@ namespace {
 
 constexpr Nanos kPowerForExporters{1'000'000'000};
 constexpr size_t kMostOfPem = 1 << 20;
+constexpr rlim_t kMostDescriptors = 65536;
 
-void Say(const std::string& what) { fmt::print(stderr, "beryl monitor: {}\n", what); }
+void Say(const std::string& what) {
+  static LineLog log(STDERR_FILENO, "beryl monitor: ");
+  log.Say(what);
+}
+
+// Sessions and connections take descriptors; as many as we may have.
+void TakeAllDescriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, kMostDescriptors);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// A program with rights on its file (setcap) is started by somebody who has less: it opens for him
+// only what he could open himself.
+Result<bool> CheckPaths(const MonitorOptions& options) {
+  if (::getauxval(AT_SECURE) == 0) return true;
+  std::vector<std::string> paths = {options.tls_cert, options.tls_key, options.token_file,
+                                    options.discover.replay, options.folder};
+  for (const std::string& meter : options.discover.meters) {
+    paths.push_back(meter.substr(0, meter.find(',')));
+  }
+  for (const std::string& path : paths) {
+    // By the real ids, and without our rights.
+    if (path.empty() || ::access(path.c_str(), R_OK) == 0) continue;
+    return IoError(fmt::format("'{}': {}", Printable(path), std::strerror(errno)));
+  }
+  return true;
+}
 
 Result<std::string> ReadFileOf(const std::string& path) {
   auto source = ByteSource::Open(path);
@@ -50,8 +87,6 @@ std::vector<Address> UsualAddresses() {
   return addresses;
 }
 
-bool HasIpv6() { return ::access("/proc/net/if_inet6", R_OK) == 0; }
-
 Result<DeskOptions> PlacesToListen(const MonitorOptions& options) {
   DeskOptions desk;
   std::vector<Address> addresses;
@@ -62,7 +97,7 @@ Result<DeskOptions> PlacesToListen(const MonitorOptions& options) {
   }
   if (addresses.empty()) {
     addresses = UsualAddresses();
-    if (!HasIpv6()) addresses.erase(addresses.begin());
+    desk.skip_missing = true;
   }
   for (const Address& address : addresses) {
     (address.is_local() ? desk.local : desk.remote).push_back(address);
@@ -117,19 +152,21 @@ class EndSignal {
 }  // namespace
 
 std::string DefaultSocket() {
-  if (const char* runtime = std::getenv("RUNTIME_DIRECTORY"); runtime != nullptr && *runtime) {
+  if (const char* runtime = ::secure_getenv("RUNTIME_DIRECTORY"); runtime != nullptr && *runtime) {
     return std::string(runtime) + "/monitor.sock";
   }
   if (::geteuid() == 0) {
     ::mkdir("/run/beryl", 0755);
     return "/run/beryl/monitor.sock";
   }
-  const char* home = std::getenv("XDG_RUNTIME_DIR");
+  const char* home = ::secure_getenv("XDG_RUNTIME_DIR");
   return home != nullptr && *home ? std::string(home) + "/beryl.sock" : "";
 }
 
 Result<bool> RunMonitor(const MonitorOptions& options) {
   EndSignal end;
+  TakeAllDescriptors();
+  if (auto ok = CheckPaths(options); !ok) return ok.error();
   auto desk_options = PlacesToListen(options);
   if (!desk_options) return desk_options.error();
   const bool exports = !options.metrics.empty() || !options.otlp.empty();
@@ -160,10 +197,13 @@ Result<bool> RunMonitor(const MonitorOptions& options) {
   sessions_options.folder = options.folder;
   sessions_options.tool = options.tool;
   sessions_options.log = &Say;
+  sessions_options.published_parts = options.published_parts;
+  sessions_options.tell_sessions = options.metrics_sessions;
   SessionLimits& limits = sessions_options.limits;
   limits.sessions = options.limit_sessions;
   limits.sessions_of_user = options.limit_sessions_of_user;
   limits.bytes = options.limit_bytes;
+  limits.all_bytes = options.limit_all_bytes;
   limits.length = options.limit_length;
   limits.forget_after = options.forget_after;
   Guard guard = Guard::OfThisProcess(options.machine.procfs);

@@ -4,6 +4,9 @@
 #include <limits>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "base/text.h"
 #include "server/rpc/messages.h"
 #include "server/rpc/status.h"
 #include "server/rpc/streams.h"
@@ -16,7 +19,9 @@ using Context = grpc::CallbackServerContext;
 using Unary = grpc::ServerUnaryReactor;
 
 constexpr int64_t kSoonestBatchNs = 50'000'000;
+constexpr int64_t kLatestBatchNs = 60'000'000'000;
 constexpr size_t kUsualQueue = 16;
+constexpr uint64_t kMostToRead = 256'000'000;
 
 Unary* Finish(Context* context, grpc::Status status) {
   Unary* reactor = context->DefaultReactor();
@@ -85,17 +90,35 @@ Unary* MonitorService::Stop(Context* context, const v1::StopRequest* request,
       });
 }
 
+// The whole file is read into memory for that: one after the other, and none that is too big.
 Unary* MonitorService::Read(Context* context, const v1::ReadRequest* request,
                             v1::ReadResponse* response) {
-  return Reply(
-      gate_, context,
-      [&](const Caller& caller) { return sessions_.Open(caller, request->session()); },
-      [&](const std::shared_ptr<SessionBook>& book) {
-        auto measured = book->Measure();
-        if (!measured) return StatusOf(measured.error());
-        response->set_json(std::move(*measured));
-        return grpc::Status::OK;
-      });
+  const auto caller = gate_.Enter(*context);
+  if (!caller) return Finish(context, StatusOf(caller.refused()));
+  auto book = sessions_.Open(*caller, request->session());
+  if (!book) return Finish(context, StatusOf(book.refused()));
+  if ((*book)->file_bytes() > kMostToRead) {
+    return Finish(context,
+                  {grpc::StatusCode::RESOURCE_EXHAUSTED,
+                   fmt::format("the session's file has {}, and Read takes up to {}; fetch "
+                               "it by Download and use beryl show",
+                               FormatBytes((*book)->file_bytes()), FormatBytes(kMostToRead))});
+  }
+  Unary* reactor = context->DefaultReactor();
+  const bool taken = worker_.Do([reactor, response, book = std::move(*book)](bool wanted) {
+    if (!wanted) {
+      return reactor->Finish({grpc::StatusCode::UNAVAILABLE, "the monitor ends"});
+    }
+    auto measured = book->Measure();
+    if (!measured) return reactor->Finish(StatusOf(measured.error()));
+    response->set_json(std::move(*measured));
+    reactor->Finish(grpc::Status::OK);
+  });
+  if (!taken) {
+    reactor->Finish(
+        {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many calls of Read are waiting already"});
+  }
+  return reactor;
 }
 
 grpc::ServerWriteReactor<v1::Batch>* MonitorService::Stream(Context* context,
@@ -104,7 +127,8 @@ grpc::ServerWriteReactor<v1::Batch>* MonitorService::Stream(Context* context,
   if (!caller) return SendNothing<v1::Batch>(StatusOf(caller.refused()));
   StreamOptions options;
   if (request->every_ns() > 0) {
-    options.every = std::max(NanosOf(request->every_ns()), Nanos{kSoonestBatchNs});
+    options.every =
+        std::clamp(NanosOf(request->every_ns()), Nanos{kSoonestBatchNs}, Nanos{kLatestBatchNs});
   }
   options.queue = request->queue() == 0 ? kUsualQueue : request->queue();
   options.stop_when_gone = request->stop_when_gone();

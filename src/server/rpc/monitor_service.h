@@ -6,12 +6,15 @@
 #include "monitor.grpc.pb.h"
 #include "server/rpc/gate.h"
 #include "server/sessions.h"
+#include "server/worker.h"
 
 namespace beryl::server {
 
 class MonitorService final : public monitor::v1::Monitor::CallbackService {
  public:
-  MonitorService(Sessions& sessions, const Gate& gate) : sessions_(sessions), gate_(gate) {}
+  // What takes long is left to `worker`.
+  MonitorService(Sessions& sessions, const Gate& gate, Worker& worker)
+      : sessions_(sessions), gate_(gate), worker_(worker) {}
 
   grpc::ServerUnaryReactor* Sources(grpc::CallbackServerContext* context,
                                     const monitor::v1::SourcesRequest* request,
@@ -42,6 +45,7 @@ class MonitorService final : public monitor::v1::Monitor::CallbackService {
  private:
   Sessions& sessions_;
   const Gate& gate_;
+  Worker& worker_;
 };
 
 }  // namespace beryl::server

@@ -38,17 +38,22 @@ void Unmap(void* given) {
   ::munmap(mapping->start, mapping->size);
 }
 
-// The field `data` of a ReadResponse, whose bytes are those of the file.
-std::optional<grpc::ByteBuffer> ResponseOf(const std::shared_ptr<PublishedSpool>& spool) {
-  const size_t size = spool ? spool->file().size() : 0;
+void PutVarint(std::string& out, size_t value) {
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
+  out += static_cast<char>(value);
+}
+
+// The field `data` of a ReadResponse, whose bytes are those of the files, one after the other.
+std::optional<grpc::ByteBuffer> ResponseOf(const Sessions::Spools& spools) {
+  size_t all = 0;
+  for (const auto& spool : spools) all += spool->file().size();
   std::string head(1, static_cast<char>((1 << 3) | 2));
-  for (size_t rest = size;; rest >>= 7) {
-    head += static_cast<char>(rest >= 0x80 ? rest | 0x80 : rest);
-    if (rest < 0x80) break;
-  }
+  PutVarint(head, all);
   std::vector<grpc::Slice> slices;
   slices.emplace_back(head);
-  if (size > 0) {
+  for (const auto& spool : spools) {
+    const size_t size = spool->file().size();
+    if (size == 0) continue;
     void* start = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, spool->file().fd(), 0);
     if (start == MAP_FAILED) return std::nullopt;
     auto mapping = std::make_unique<Mapping>(Mapping{spool, start, size});
@@ -103,15 +108,15 @@ grpc::ServerUnaryReactor* SamplerService::Read(grpc::CallbackServerContext* cont
       !parsed.ok()) {
     return Finish(context, {grpc::StatusCode::INVALID_ARGUMENT, "this is no ReadRequest"});
   }
-  const auto spool = sessions_.ReadPublished(*caller, PidOf(asked));
-  if (!spool) return Finish(context, StatusOf(spool.refused()));
+  const auto spools = sessions_.ReadPublished(*caller, PidOf(asked));
+  if (!spools) return Finish(context, StatusOf(spools.refused()));
   // While it runs the published server answers without data.
-  if (!spool->has_value()) {
+  if (!spools->has_value()) {
     const grpc::Slice nothing;
     *response = grpc::ByteBuffer(&nothing, 1);
     return Finish(context, grpc::Status::OK);
   }
-  auto answer = ResponseOf(**spool);
+  auto answer = ResponseOf(**spools);
   if (!answer) return Finish(context, {grpc::StatusCode::INTERNAL, "the samples cannot be read"});
   response->Swap(&*answer);
   return Finish(context, grpc::Status::OK);

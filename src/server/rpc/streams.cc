@@ -31,13 +31,18 @@ class BatchReactor final : public grpc::ServerWriteReactor<monitor::v1::Batch> {
   void OnWriteDone(bool ok) override {
     const std::lock_guard lock(link_->mutex);
     writing_ = false;
-    if (!ok) return End(grpc::Status(grpc::StatusCode::CANCELLED, "the client is gone"));
+    // A write that was under way when the client went may still end well; nobody else ends the
+    // call.
+    if (!ok || cancelled_) {
+      return End(grpc::Status(grpc::StatusCode::CANCELLED, "the client is gone"));
+    }
     if (message_.last()) return End(grpc::Status::OK);
     Go();
   }
   void OnCancel() override {
     queue_->Detach();
     const std::lock_guard lock(link_->mutex);
+    cancelled_ = true;
     if (!writing_) End(grpc::Status::CANCELLED);
   }
   void OnDone() override {
@@ -58,7 +63,7 @@ class BatchReactor final : public grpc::ServerWriteReactor<monitor::v1::Batch> {
   };
 
   void Go() {
-    if (writing_ || ended_) return;
+    if (writing_ || ended_ || cancelled_) return;
     auto batch = queue_->Take();
     if (!batch) return;
     message_.Clear();
@@ -75,6 +80,7 @@ class BatchReactor final : public grpc::ServerWriteReactor<monitor::v1::Batch> {
   std::shared_ptr<Link> link_;
   monitor::v1::Batch message_;
   bool writing_ = false;
+  bool cancelled_ = false;
   bool ended_ = false;
 };
 

@@ -1,0 +1,122 @@
+#include "server/running_energy.h"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace beryl::server {
+namespace {
+
+constexpr int64_t kStart = 1'700'000'000'000'000'000;
+constexpr int64_t kMs = 1'000'000;
+
+Nanos At(int64_t ms) { return Nanos{kStart + ms * kMs}; }
+
+PowerChannel Counter(const std::string& name) {
+  PowerChannel channel;
+  channel.name = name;
+  channel.scope = ScopeOfName(name);
+  channel.kind = ChannelKind::kEnergyCounter;
+  channel.meter.source = "test";
+  return channel;
+}
+
+// A machine of one CPU that is busy all the time, half of it with our task. The package uses 50 W,
+// its counter steps every `step` ms; the GPU 200 W, every 100 ms.
+class RunningEnergyTest : public testing::Test {
+ protected:
+  // What is read from one millisecond to another, in one piece.
+  void Pass(int64_t from, int64_t to) {
+    sources::Recorder::Piece piece;
+    piece.power.channels = {Counter("CPU:0"), Counter("GPU:0")};
+    ActivityTrace& activity = piece.recording.activity;
+    activity.cpu_package = {0};
+    activity.cpu_time = "schedstat";
+    if (from == 0) {
+      Task task;
+      task.pid = task.tid = 1;
+      task.owner = TaskOwner::kWatched;
+      activity.tasks.push_back(task);
+    }
+    activity.first_reading.push_back(0);
+    for (int64_t ms = from; ms < to; ++ms) {
+      if (ms % step_ == 0) Put(piece.power.channels[0], ms, 50);
+      if (ms % 100 == 0) Put(piece.power.channels[1], ms, 200);
+      if (ms % 20 != 0) continue;
+      activity.times.push_back(At(ms));
+      activity.busy_ns.push_back(static_cast<uint64_t>(ms * kMs));
+      activity.readings.push_back({0, 0, static_cast<uint64_t>(ms * kMs / 2)});
+      activity.first_reading.push_back(activity.readings.size());
+    }
+    energy_.Add(piece);
+    energy_.Settle();
+  }
+  static void Put(PowerChannel& channel, int64_t ms, double watts) {
+    channel.times.push_back(At(ms));
+    channel.values.push_back(watts * static_cast<double>(ms) / 1000);
+  }
+  static const LiveDevice& Find(const std::vector<LiveDevice>& devices, const std::string& name) {
+    for (const LiveDevice& device : devices) {
+      if (device.device == name) return device;
+    }
+    static const LiveDevice none;
+    return none;
+  }
+
+  int64_t step_ = 1;
+  RunningEnergy energy_{Nanos{kMs}};
+};
+
+TEST_F(RunningEnergyTest, TellsShortWindowsByTheReadingsAroundThem) {
+  Pass(0, 1001);
+  int64_t now = 1001;
+  for (const int64_t length : {5, 20, 50, 150, 300, 1000}) {
+    energy_.OpenWindow(1, At(now));
+    Pass(now, now + length);
+    now += length;
+    energy_.EndWindow(1, At(now));
+    const auto used = energy_.CloseWindow(1);
+    EXPECT_NEAR(Find(used, "CPU:0").energy_j, 0.05 * static_cast<double>(length), 1e-6) << length;
+    if (length < 300) continue;
+    EXPECT_NEAR(Find(used, "GPU:0").energy_j, 0.2 * static_cast<double>(length), 1e-6) << length;
+    EXPECT_NEAR(Find(used, "CPU:0").ours_j, 0.025 * static_cast<double>(length), 2) << length;
+  }
+}
+
+TEST_F(RunningEnergyTest, SaysNothingOfAWindowThatAMeterTookNoStepIn) {
+  Pass(0, 1001);
+  energy_.OpenWindow(1, At(1010));
+  Pass(1001, 1060);
+  energy_.EndWindow(1, At(1060));
+  const auto used = energy_.CloseWindow(1);
+  EXPECT_NEAR(Find(used, "CPU:0").energy_j, 2.5, 1e-6);
+  EXPECT_EQ(Find(used, "GPU:0").device, "GPU:0");
+  EXPECT_TRUE(std::isnan(Find(used, "GPU:0").energy_j));
+}
+
+TEST_F(RunningEnergyTest, WindowsThatBeginAndEndBetweenSettledStretches) {
+  Pass(0, 501);
+  energy_.OpenWindow(1, At(510));
+  energy_.OpenWindow(2, At(730));
+  for (int64_t ms = 501; ms < 2251; ms += 250) Pass(ms, ms + 250);
+  energy_.EndWindow(2, At(2490));
+  energy_.EndWindow(1, At(2500));
+  Pass(2251, 2521);
+  EXPECT_NEAR(Find(energy_.CloseWindow(2), "CPU:0").energy_j, 1.76 * 50, 1e-6);
+  const auto used = energy_.CloseWindow(1);
+  EXPECT_NEAR(Find(used, "CPU:0").energy_j, 1.99 * 50, 1e-6);
+  EXPECT_NEAR(Find(used, "CPU:0").ours_j, 1.99 * 25, 1);
+  EXPECT_TRUE(energy_.CloseWindow(1).empty());
+}
+
+TEST_F(RunningEnergyTest, SettlesTheTailAtTheEnd) {
+  Pass(0, 51);
+  EXPECT_TRUE(energy_.devices().empty());
+  energy_.Finish();
+  EXPECT_NEAR(Find(energy_.devices(), "CPU:0").energy_j, 2.5, 1e-6);
+  EXPECT_NEAR(Find(energy_.devices(), "CPU:0").ours_j, 1.25, 0.3);
+}
+
+}  // namespace
+}  // namespace beryl::server
