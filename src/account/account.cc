@@ -138,6 +138,7 @@ class Accountant {
       const ChannelFeed& feed = plan_.channels[i];
       ChannelAccount account;
       account.channel = channel.name;
+      account.origin = power_.channels[i].meter.origin;
       account.policy = PolicyName(channel, options_.policy);
       account.feeds = feed.words;
       account.fed_devices = feed.devices;

@@ -188,6 +188,7 @@ class Drawer {
     const PowerCurve curve = MakeCurve(channel, options_.policy);
     Timeline::Channel result;
     result.name = channel.name;
+    result.origin = channel.meter.origin;
     result.min_w.assign(slices_, kUnknown);
     result.max_w.assign(slices_, kUnknown);
     std::vector<double> joules(slices_, 0);

@@ -13,6 +13,14 @@ void RollUp(const ModelTree& tree, const std::vector<double>& self, std::vector<
   for (size_t id = tree.nodes.size(); id-- > 1;) total[tree.nodes[id].parent] += total[id];
 }
 
+// What holds for a node holds for those that contain it.
+std::vector<bool> UpTheTree(const ModelTree& tree, std::vector<bool> marks) {
+  for (size_t id = tree.nodes.size(); id-- > 1;) {
+    if (marks[id]) marks[tree.nodes[id].parent] = true;
+  }
+  return marks;
+}
+
 // The deviation over steps of every node's total.
 std::vector<double> Deviations(const Footprint& footprint, const TraceTree& built,
                                size_t step_count) {
@@ -99,15 +107,21 @@ std::vector<EnergyColumn> Columns(const OpTrace& trace, const Footprint& footpri
     EnergyColumn column;
     column.of = of;
     column.label = std::move(label);
-    column.origin = "measured";
     column.self.assign(nodes, 0);
+    std::vector<bool> estimated(nodes, false);
     bool any = false;
+    bool any_estimated = false;
     for (const EnergyShare& share : footprint.shares) {
       if (!wanted(share)) continue;
       any = true;
       column.self[built.node_of_kind[share.kind]] += share.energy.value;
+      if (footprint.channels[share.channel].origin == Origin::kMeasured || !share.IsKnown())
+        continue;
+      estimated[built.node_of_kind[share.kind]] = any_estimated = true;
     }
     if (!any && !columns.empty()) return;
+    column.origin = OriginName(any_estimated ? Origin::kEstimated : Origin::kMeasured);
+    if (any_estimated) column.estimated = UpTheTree(built.tree, std::move(estimated));
     RollUp(built.tree, column.self, column.total);
     columns.push_back(std::move(column));
   };

@@ -95,6 +95,26 @@ TEST(ColumnsTest, SumsHoldOnRandomTrees) {
   }
 }
 
+TEST(ColumnsTest, AnEstimateIsCalledOne) {
+  TraceMaker maker;
+  const uint32_t guessed = maker.Kind("m/guessed");
+  const uint32_t measured = maker.Kind("m/measured");
+  maker.Share(guessed, 1, "CPU:0");
+  maker.Share(measured, 2, "GPU:0");
+  maker.footprint().channels[0].origin = Origin::kEstimated;
+  const TraceTree built = Build(maker.trace());
+  for (const EnergyColumn& column : Columns(maker.trace(), maker.footprint(), built)) {
+    EXPECT_EQ(column.origin, column.label == "GPU:0" ? "measured" : "estimated") << column.label;
+  }
+  const EnergyColumn all = Columns(maker.trace(), maker.footprint(), built).front();
+  EXPECT_TRUE(all.estimated[0]);
+  EXPECT_TRUE(all.estimated[*FindPath(built, "m/guessed")]);
+  EXPECT_FALSE(all.estimated[*FindPath(built, "m/measured")]);
+  for (const OperationRow& row : Operations(maker.trace(), maker.footprint())) {
+    EXPECT_EQ(row.origin, row.device == "CPU:0" ? Origin::kEstimated : Origin::kMeasured);
+  }
+}
+
 TEST(ColumnsTest, NotANumberExactlyWhereNothingIsMetered) {
   std::mt19937_64 random(12);
   for (int round = 0; round < 200; ++round) {

@@ -47,6 +47,7 @@ void Gather(EnergyDiagram& diagram, size_t most, std::vector<size_t>& box_of) {
     }
     ++rest.gathered;
     if (box.energy_j) rest.energy_j = rest.energy_j.value_or(0) + *box.energy_j;
+    if (box.origin == Origin::kEstimated) rest.origin = Origin::kEstimated;
   }
   rest.name = fmt::format("{} more", rest.gathered);
   for (size_t i = 0; i < order.size(); ++i) {
@@ -150,6 +151,9 @@ EnergyDiagram MakeDiagram(const OpTrace& trace, const TraceTree& built,
     // With a phase, what took no part in it is not of the figure.
     if (options.phase && energy == 0) return nullptr;
     diagram.boxes.emplace_back().energy_j = Known(energy);
+    if (column != nullptr && !column->estimated.empty() && column->estimated[id]) {
+      diagram.boxes.back().origin = Origin::kEstimated;
+    }
     diagram.boxes.back().type = tree.nodes[id].type;
     return &diagram.boxes.back();
   };

@@ -82,6 +82,9 @@ class TableMaker {
       unknown_[at] += share.unknown.seconds();
       if (!share.IsKnown()) continue;
       row.energy_j = row.energy_j.value_or(0) + share.energy.value;
+      if (footprint_.channels[share.channel].origin == Origin::kEstimated) {
+        row.origin = Origin::kEstimated;
+      }
       if (footprint_.channels[share.channel].static_part) {
         row.static_j = row.static_j.value_or(0) + share.static_part.value;
       }

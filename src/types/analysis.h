@@ -11,6 +11,7 @@
 #include "types/energy_column.h"
 #include "types/model_tree.h"
 #include "types/op_trace.h"
+#include "types/power_trace.h"
 
 namespace beryl {
 
@@ -38,7 +39,8 @@ struct DiagramBox {
   uint32_t folded = 1;     // like nodes added up in it
   std::string folded_range;
   std::optional<double> energy_j;
-  std::optional<double> share;  // of all boxes of this diagram, 0 to 1
+  Origin origin = Origin::kMeasured;  // estimated: all or part of that energy is
+  std::optional<double> share;        // of all boxes of this diagram, 0 to 1
   std::optional<double> deviation_j;
   uint32_t gathered = 0;  // small parts that share this box because there are too many; 0: none
   // Kinds of operations outside of the node that feed this box, and that it feeds.

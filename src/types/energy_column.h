@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "types/op_trace.h"
+#include "types/power_trace.h"
 
 namespace beryl {
 
@@ -20,6 +21,8 @@ struct EnergyColumn {
   // Joules by node: its own, and with everything below it. NaN: not known.
   std::vector<double> self;
   std::vector<double> total;
+  // By node: whether an estimate is in `total`. Empty: in none.
+  std::vector<bool> estimated;
   // Standard deviation of `total` over the steps of the run; empty where there are fewer than two.
   std::vector<double> deviation;
   // Of a prediction: between which `total` lies with the confidence that `origin` names; empty
@@ -35,7 +38,8 @@ struct OperationRow {
   std::string device;  // the channel whose energy it is
   std::string type;
   Phase phase = Phase::kForward;
-  std::optional<double> energy_j;  // self energy; nothing: no meter, or none at that time
+  std::optional<double> energy_j;     // self energy; nothing: no meter, or none at that time
+  Origin origin = Origin::kMeasured;  // estimated: all or part of that energy is
   std::optional<double> static_j;
   double seconds = 0;  // at work; of a row with energy, as far as its power was known
   std::optional<double> power_w;

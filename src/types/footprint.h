@@ -11,12 +11,14 @@
 
 #include "base/units.h"
 #include "types/op_trace.h"
+#include "types/power_trace.h"
 
 namespace beryl {
 
 // One channel's books.
 struct ChannelAccount {
   std::string channel;
+  Origin origin = Origin::kMeasured;
   std::string policy;  // how power between readings was taken: "hold", "linear", "exact"
   std::string feeds;   // whose operations its energy may go to, in words
   std::vector<uint16_t> fed_devices;  // the same, as indices into OpTrace::devices, sorted

@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "types/op_trace.h"
+#include "types/power_trace.h"
 
 namespace beryl {
 
@@ -23,6 +24,7 @@ struct LayerGroups {
 struct Timeline {
   struct Channel {
     std::string name;
+    Origin origin = Origin::kMeasured;
     // Watts by slice; NaN where power is not known.
     std::vector<double> mean_w;
     std::vector<double> min_w;

@@ -34,7 +34,7 @@ std::string WriteCsv(const AccountReport& report, const ViewOptions& options) {
                         CsvText(row.device), PhaseName(row.phase), CsvText(row.type),
                         CsvNumber(row.energy_j), row.seconds, CsvNumber(row.power_w), row.count,
                         CsvNumber(row.mean_step_j), CsvNumber(row.deviation_step_j),
-                        row.energy_j ? "measured" : "unknown");
+                        row.energy_j ? OriginName(row.origin) : "unknown");
   }
   return text;
 }

@@ -46,6 +46,12 @@ TEST(CsvTest, NamesComeBackAsTheyWere) {
   }
 }
 
+TEST(CsvTest, AnEstimateIsNotMeasured) {
+  AccountReport report = MakeReport();
+  report.operations[0].origin = Origin::kEstimated;
+  EXPECT_EQ(ParseCsv(Write(report, Format::kCsv, {}))[1][10], "estimated");
+}
+
 TEST(CsvTest, LineBreaksInNamesMakeNoRows) {
   EXPECT_EQ(ParseCsv(Write(MakeReport("two\nlines\r"), Format::kCsv, {})).size(), 3U);
 }

@@ -73,7 +73,7 @@ std::string WriteDiagramsCsv(const std::vector<EnergyDiagram>& diagrams) {
                           box.composite ? "true" : "false", box.folded,
                           diagram.phase ? PhaseName(*diagram.phase) : "all",
                           CsvNumber(box.energy_j), CsvNumber(box.share), CsvNumber(box.deviation_j),
-                          box.energy_j ? "measured" : "unknown", kSchema);
+                          box.energy_j ? OriginName(box.origin) : "unknown", kSchema);
     }
   }
   return text;

@@ -87,7 +87,7 @@ std::string WriteRankingCsv(const OperationRanking& ranking, size_t count) {
                         CsvNumber(row.energy_j), CsvNumber(ShareOf(row, ranking)), row.seconds,
                         CsvNumber(row.power_w), row.count, row.layers, CsvNumber(row.mean_step_j),
                         CsvNumber(row.deviation_step_j), CsvNumber(row.deviation_step_w),
-                        row.energy_j ? "measured" : "unknown", Schema(ranking));
+                        row.energy_j ? OriginName(row.origin) : "unknown", Schema(ranking));
   }
   return text;
 }

@@ -109,7 +109,7 @@ inline AccountReport MakeReport(const std::string& name = "layer_*") {
   Timeline timeline;
   timeline.duration = Nanos{2'000'000'000};
   const double unknown = std::numeric_limits<double>::quiet_NaN();
-  timeline.channels = {{name, {1, unknown}, {1, unknown}, {1, unknown}, {}, {}}};
+  timeline.channels = {{name, Origin::kMeasured, {1, unknown}, {1, unknown}, {1, unknown}, {}, {}}};
   timeline.steps = {{name, Nanos{0}, Nanos{1'000'000'000}}};
   for (auto& phase : timeline.activity) phase = {0.5, 0};
   report.timeline = timeline;

@@ -84,7 +84,7 @@ std::string WriteTimelineCsv(const Timeline& timeline) {
           layer ? CsvText(timeline.layers[dominant.layer]) : "",
           layer ? fmt::format("{}", dominant.share) : "", timeline.activity[0][slice],
           timeline.activity[1][slice], timeline.activity[2][slice],
-          std::isnan(channel.mean_w[slice]) ? "unknown" : "measured", kSchema);
+          std::isnan(channel.mean_w[slice]) ? "unknown" : OriginName(channel.origin), kSchema);
     }
   }
   return text;
