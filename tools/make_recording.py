@@ -97,10 +97,11 @@ class Meter:
             b"".join(string(self.gap[2]) for _ in gaps)]))
 
 
-def activity(cpus, milliseconds, tasks):
-    """tasks: (CPU at t, share of that CPU) as a function of t in ms, every 100 ms. CPU 1 is busy with others half the time."""
+def activity(cpus, milliseconds, tasks, others=50):
+    """tasks: (CPU at t, share of that CPU) as a function of t in ms, every 100 ms. CPU 1 is busy with others for
+    so many of them."""
     times = [START + t * MS for t in range(0, milliseconds + 1, 100)]
-    busy, run = [[0] * cpus], [[0] * len(tasks)]
+    busy, run = [[1000 * MS] * cpus], [[0] * len(tasks)]
     readings = [[(n, task(0)[0], 0) for n, task in enumerate(tasks)]]
     for t in range(100, milliseconds + 1, 100):
         load, now = list(busy[-1]), list(run[-1])
@@ -113,7 +114,7 @@ def activity(cpus, milliseconds, tasks):
             if ran:
                 read.append((n, cpu, now[n]))
         if cpus > 1:
-            load[1] += 50 * MS
+            load[1] += others * MS
         busy.append(load)
         run.append(now)
         readings.append(read)
@@ -153,11 +154,11 @@ def head(command, packages):
             block(CPUS, cpus))
 
 
-def end(milliseconds, exit_code):
+def end(milliseconds, exit_code, pids=(4711,)):
     return block(RECORDING_END, b"".join([
         signed(START + milliseconds * MS), signed(exit_code), double(milliseconds * 8e-6), double(milliseconds * 1e-3),
         varint(milliseconds // 4), varint(3), varint(2), varint(0), double(55.5), double(612.25), double(2101.0),
-        varint(9 << 20), varint(1), signed(4711)])) + block(END, b"")
+        varint(9 << 20), varint(len(pids))]) + b"".join(map(signed, pids))) + block(END, b"")
 
 
 def tasks(*rows):
@@ -223,6 +224,25 @@ def estimate():
     return out + end(length, 143)
 
 
+def machine():
+    """A machine that idles, of which no process is watched: only the recorder is known. The board is measured and the
+    card beside it, and of the CPUs there is an estimate."""
+    length = 3000
+    meters = [
+        Meter("psys", lambda t: 50.0),
+        Meter("GPU:0", lambda t: 20.0, source="nvml", step=50),
+        Meter("CPU:0", lambda t: 12.0, source="estimate", within="psys", estimated=True, error=0.5, step=20),
+    ]
+    start, recording = head([], [0, 0, 0, 0])
+    out = start + b"".join(meter.meter() for meter in meters) + recording
+    out += tasks((4000, 4000, 1, "beryl"))
+    out += b"".join(meter.power(length) for meter in meters)
+    out += activity(4, length, [lambda t: (0, 0.0085)], others=0)
+    out += features([("cpu_util", "", lambda i: 0.3), ("mem_usg", "", lambda i: 31.5),
+                     ("gpu_util", "GPU:0", lambda i: 5.0), ("gpu_ours", "GPU:0", lambda i: 0.0)], length)
+    return out + end(length, -1, pids=())
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
@@ -231,6 +251,7 @@ def main():
     # What is left of it if the recorder is killed: the end is missing.
     (folder / "killed.beryl").write_bytes(whole[:len(whole) - 140])
     (folder / "estimate.beryl").write_bytes(estimate())
+    (folder / "machine.beryl").write_bytes(machine())
 
 
 if __name__ == "__main__":

@@ -87,9 +87,13 @@ struct MeasureOptions {
 Measurement Measure(const PowerTrace& power, const Recording& recording,
                     const MeasureOptions& options);
 
-// The channels of `power` with the energy of the watched processes only: of packages and memory
-// their part by CPU time, of GPUs theirs where it is known, else all. What cannot be told apart
-// stays as it is, and a note says so.
+// Whether any task of the watched processes was seen: else nothing is known to be ours.
+bool IsAnythingWatched(const Recording& recording);
+
+// The channels of `power` with the energy of the watched processes only: of packages, memory and
+// the whole machine if it is the one device their part by CPU time, of GPUs theirs where it is
+// known. What cannot be told apart stays as it is, and a note says so. If nothing was watched that
+// is all of it.
 PowerTrace Virtualize(const PowerTrace& power, const Recording& recording, SplitRule rule,
                       std::vector<std::string>& notes);
 

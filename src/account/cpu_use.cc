@@ -10,6 +10,10 @@ namespace {
 constexpr int64_t kShortestWindow = 100'000'000;
 // A jiffy at 100 Hz: how far times of one moment may be apart.
 constexpr double kJiffy = 10'000'000;
+// How far behind its tasks a CPU's own time is believed to be. It is counted in ticks that fall on
+// the work or beside it, so the distance is a random walk, and each time it is cut short somebody
+// who did not run is charged: at 3 jiffies a tenth of what a task at 10 % of a CPU uses.
+constexpr double kLongestDebt = 10 * kJiffy;
 constexpr uint32_t kNoSlot = std::numeric_limits<uint32_t>::max();
 
 class UseCounter {
@@ -24,7 +28,10 @@ class UseCounter {
     if (times.size() < 2 || cpus_ == 0) return std::move(use_);
     use_.edges.push_back(times.front());
     load_.resize(cpus_);
+    grown_.resize(cpus_);
+    room_.resize(cpus_);
     busy_carry_.resize(cpus_);
+    FindPresent();
     TakeBaseline();
     size_t from = 0;
     for (size_t to = 1; to < times.size(); ++to) {
@@ -85,6 +92,19 @@ class UseCounter {
     }
     run_ns_.resize(use_.processes.size());
     slot_of_process_.assign(use_.processes.size(), kNoSlot);
+  }
+
+  // A CPU that is off line has no time. One that is there has been busy since the machine started.
+  void FindPresent() {
+    is_present_.assign(cpus_, false);
+    for (size_t i = 0; i < activity_.busy_ns.size(); ++i) {
+      if (activity_.busy_ns[i] != 0) is_present_[i % cpus_] = true;
+    }
+    for (const TaskReading& reading : activity_.readings) is_present_[reading.cpu] = true;
+    // Nothing is told of any: then it is not that all are off.
+    if (std::find(is_present_.begin(), is_present_.end(), true) == is_present_.end()) {
+      is_present_.assign(cpus_, true);
+    }
   }
 
   // Those that are there at the first look have run before.
@@ -154,13 +174,25 @@ class UseCounter {
     }
   }
 
+  // How busy each CPU says it was. One that came on line has run before.
+  void ReadBusy(size_t from, size_t to, double wall) {
+    for (size_t cpu = 0; cpu < cpus_; ++cpu) {
+      const uint64_t before = activity_.busy_ns[from * cpus_ + cpu];
+      const uint64_t after = activity_.busy_ns[to * cpus_ + cpu];
+      grown_[cpu] = after > before ? static_cast<double>(after - before) : 0;
+      const bool came = before == 0 && grown_[cpu] > wall + kJiffy;
+      if (came) grown_[cpu] = 0;
+      room_[cpu] = came ? wall : std::clamp(grown_[cpu] + busy_carry_[cpu] + kJiffy, 0.0, wall);
+    }
+  }
+
   // What does not fit on one CPU of a task that moved was on the other.
-  void MoveOverflow(double wall) {
+  void MoveOverflow(const std::vector<double>& room) {
     for (Move& move : moves_) {
       for (const size_t full : {size_t{0}, size_t{1}}) {
         const uint16_t from = move.cpus[full];
         const uint16_t to = move.cpus[1 - full];
-        const double excess = std::min(load_[from] - wall, wall - load_[to]);
+        const double excess = std::min(load_[from] - room[from], room[to] - load_[to]);
         if (excess <= 0) continue;
         const double moved = std::min(excess, move.ns[full]);
         move.ns[full] -= moved;
@@ -188,25 +220,27 @@ class UseCounter {
     }
   }
 
-  double BusyOf(size_t cpu, size_t from, size_t to, double wall) {
-    const uint64_t before = activity_.busy_ns[from * cpus_ + cpu];
-    const uint64_t after = activity_.busy_ns[to * cpus_ + cpu];
-    const double grown = after > before ? static_cast<double>(after - before) : 0;
-    const double busy = std::max(grown + busy_carry_[cpu], load_[cpu]);
-    busy_carry_[cpu] = std::clamp(busy - wall, 0.0, kJiffy);
-    return std::min(busy, wall);
+  // What tasks used was busy, whatever the CPU says; what it is behind them it makes good later.
+  double BusyOf(size_t cpu, double wall) {
+    const double told = grown_[cpu] + busy_carry_[cpu];
+    const double busy = std::clamp(std::max(told, load_[cpu]), 0.0, wall);
+    busy_carry_[cpu] = std::clamp(told - busy, -kLongestDebt, kJiffy);
+    return busy;
   }
 
   void Close(size_t from, size_t to) {
     const auto wall = static_cast<double>((activity_.times[to] - activity_.times[from]).value);
     AddUpLoad();
-    MoveOverflow(wall);
+    ReadBusy(from, to, wall);
+    MoveOverflow(room_);
+    MoveOverflow(std::vector<double>(cpus_, wall));
     CutTogether(wall);
     const size_t first = use_.cells.size();
     use_.cells.resize(first + use_.columns());
     for (size_t cpu = 0; cpu < cpus_; ++cpu) {
+      if (!is_present_[cpu]) continue;
       CpuUse::Cell& cell = use_.cells[first + column_of_cpu_[cpu]];
-      cell.busy += BusyOf(cpu, from, to, wall);
+      cell.busy += BusyOf(cpu, wall);
       cell.capacity += wall;
     }
     AddParts(first);
@@ -267,7 +301,12 @@ class UseCounter {
   std::vector<Move> moves_;
   std::vector<Carry> carries_;  // into the next window
   std::vector<double> load_;
+  // Of each CPU: its own busy time in the window, how much of its tasks that leaves room for, and
+  // what it is ahead of them.
+  std::vector<double> grown_;
+  std::vector<double> room_;
   std::vector<double> busy_carry_;
+  std::vector<bool> is_present_;
 };
 
 }  // namespace

@@ -5,8 +5,11 @@
 // overlap: nothing lags, and over the run every nanosecond of CPU time is counted once.
 //
 // A task's time goes to the CPU it was seen on; where it moved between two samples, half to each.
-// What does not fit on a CPU goes to the other one first; if it still does not fit, all that ran
-// there are cut by the same factor, and what was cut, up to a jiffy, counts in the next window.
+// What does not fit on a CPU, by how busy it was and then by the time there was, goes to the other
+// one first; if it still does not fit, all that ran there are cut by the same factor, and what was
+// cut, up to a jiffy, counts in the next window.
+//
+// A CPU that is never busy in the whole recording is not there, and has no capacity.
 #pragma once
 
 #include <cstddef>

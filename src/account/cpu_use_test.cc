@@ -108,6 +108,90 @@ TEST(CpuUseTest, TicksDoNotLoseTime) {
   for (size_t i = 0; i < 50; ++i) EXPECT_DOUBLE_EQ(OursIn(use, i), 100);
 }
 
+// A CPU counts its time in ticks, a task to the nanosecond: what the one lacks in a window it has
+// too much of in the next.
+TEST(CpuUseTest, ATaskAloneOnACpuIsAllThatRan) {
+  std::mt19937_64 random(9);
+  TestRecording test({0});
+  const uint32_t task = test.AddTask(7);
+  test.Sample(0);
+  for (int64_t at = 100; at <= 20'000; at += 100) {
+    test.Run(task, 0, 10);
+    test.Busy(0, random() % 2 == 0 ? 0 : 20);
+    test.Sample(at);
+  }
+  const CpuUse use = CountCpuUse(test.recording().activity);
+  double ours = 0;
+  double busy = 0;
+  for (size_t window = 0; window < use.windows(); ++window) {
+    ours += use.cells[window * use.columns()].ours;
+    busy += use.cells[window * use.columns()].busy;
+  }
+  EXPECT_NEAR(ours / kMs, 2000, 1e-6);
+  EXPECT_GT(ours / busy, 0.93);
+}
+
+// Whatever the ticks do, over the run a CPU is as busy as it says, to a few of them.
+TEST(CpuUseTest, TicksMakeNoTimeAndLoseNone) {
+  std::mt19937_64 random(10);
+  for (int round = 0; round < 50; ++round) {
+    TestRecording test({0});
+    const uint32_t task = test.AddTask(7);
+    int64_t ran = 0;
+    int64_t told = 0;
+    test.Sample(0);
+    for (int64_t at = 100; at <= 5000; at += 100) {
+      const auto busy = static_cast<int64_t>(random() % 90);
+      ran += busy;
+      test.Run(task, 0, busy * 9 / 10);
+      const int64_t ticks = (ran + static_cast<int64_t>(random() % 10)) / 10 * 10;
+      test.Busy(0, std::max<int64_t>(0, ticks - told));
+      told = std::max(told, ticks);
+      test.Sample(at);
+    }
+    const CpuUse use = CountCpuUse(test.recording().activity);
+    double busy = 0;
+    for (size_t window = 0; window < use.windows(); ++window) {
+      const CpuUse::Cell& cell = use.cells[window * use.columns()];
+      EXPECT_GE(cell.busy, cell.ours);
+      busy += cell.busy;
+    }
+    EXPECT_NEAR(busy / kMs, static_cast<double>(told), 40);
+  }
+}
+
+TEST(CpuUseTest, ACpuThatIsOffLineHasNoTime) {
+  TestRecording test({0, 0, 0, 1});
+  test.SetBusy(1, 0);
+  test.SetBusy(2, 0);
+  const uint32_t task = test.AddTask(7);
+  test.Sample(0);
+  test.Run(task, 0, 30);
+  test.Sample(100);
+  test.SetBusy(2, 3'600'000'000'000);  // comes on line with all that it ever did
+  test.Sample(200);
+  test.Busy(2, 40);
+  test.Sample(300);
+  const CpuUse use = CountCpuUse(test.recording().activity);
+  ASSERT_EQ(use.windows(), 3U);
+  EXPECT_DOUBLE_EQ(use.cells[0].capacity / kMs, 200) << "CPUs 0 and 2, but not 1";
+  EXPECT_DOUBLE_EQ(use.cells[use.columns()].busy / kMs, 0);
+  EXPECT_DOUBLE_EQ(use.cells[2 * use.columns()].busy / kMs, 40);
+}
+
+// Half on each would be 40 ms on a CPU that says it was idle.
+TEST(CpuUseTest, ATaskThatMovesWasWhereTheCpuWasBusy) {
+  TestRecording test({0, 1});
+  const uint32_t task = test.AddTask(7);
+  test.Sample(0);
+  test.Run(task, 1, 80);
+  test.Busy(1, 80);
+  test.Sample(100);
+  const CpuUse use = CountCpuUse(test.recording().activity);
+  EXPECT_DOUBLE_EQ(OursIn(use, 0, 0), 10) << "a jiffy may be missing";
+  EXPECT_DOUBLE_EQ(OursIn(use, 0, 1), 70);
+}
+
 TEST(CpuUseTest, WithoutTwoSamplesNothingIsKnown) {
   TestRecording test({0});
   EXPECT_EQ(CountCpuUse(test.recording().activity).windows(), 0U);

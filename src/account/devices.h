@@ -10,15 +10,20 @@
 namespace beryl::account {
 
 struct DevicePlan {
-  std::vector<size_t> devices;    // channels
-  std::vector<size_t> container;  // the outermost meters that told something: wall, battery or psys
+  std::vector<size_t> devices;  // channels
+  // The outermost meters that told something: wall, battery or psys. They may be added up.
+  std::vector<size_t> container;
+  std::vector<std::string> missing;  // what is in no device: "the CPUs, which only wall reads"
   std::vector<std::string> notes;
 };
 
 // `told[i]`: whether channel i told anything. A package, its memory, a GPU and whatever else is not
-// contained in one of them are devices; a meter that stands before them is one only if none of them
-// was measured.
+// contained in one of them are devices; a meter of the whole is one only if nothing that it stands
+// before was measured.
 DevicePlan PlanDevices(const std::vector<PowerChannel>& channels, const std::vector<bool>& told);
+
+// Whether no other channel of the same kind (CPU:n, DRAM:n) is there, but for what is within it.
+bool IsOnlyOne(const std::vector<PowerChannel>& channels, size_t channel);
 
 // Whether a meter of the whole machine reads a device too: what is on the board, or behind the
 // plug.

@@ -9,9 +9,10 @@
 namespace beryl::account {
 namespace {
 
-// "1" of "DRAM:1".
+// "1" of "DRAM:1", "0:die1" of "CORE:0:die1".
 std::string NumberOf(std::string_view channel) {
-  return std::string(channel.substr(channel.rfind(':') + 1));
+  const std::string_view bare = BareDevice(channel);
+  return std::string(bare.substr(bare.find(':') + 1));
 }
 
 bool IsHost(std::string_view device) { return BareDevice(device).starts_with("CPU:"); }

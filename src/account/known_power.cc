@@ -25,11 +25,10 @@ int64_t UsualStep(const std::vector<Nanos>& times) {
 // A period that somebody wrote into a file may be anything.
 int64_t Plausible(double ns) { return ns > 0 && ns < 1e15 ? static_cast<int64_t>(ns) : 0; }
 
-Nanos SlackOf(const PowerChannel& channel, Nanos period) {
-  const int64_t step =
-      std::max({UsualStep(channel.times), Plausible(static_cast<double>(period.value)),
-                Plausible(channel.meter.update_period_us * 1e3)});
-  return {2 * std::min(step, int64_t{1'000'000'000'000'000})};
+// How often a channel was to be read: of readings that are not of a recording, as often as it was.
+Nanos StepOf(const PowerChannel& channel, Nanos period) {
+  const int64_t step = Plausible(static_cast<double>(period.value));
+  return {step > 0 ? step : Plausible(static_cast<double>(UsualStep(channel.times)))};
 }
 
 // A counter that never moved may be broken, asleep or not there: it tells nothing, least of all 0.
@@ -86,7 +85,22 @@ void FindGaps(const PowerChannel& channel, Span span, Nanos slack, std::vector<M
   }
 }
 
+bool HasMoved(const PowerChannel& channel) {
+  if (channel.kind != ChannelKind::kEnergyCounter) return false;
+  size_t gap = 0;
+  for (size_t i = 1; i < channel.values.size(); ++i) {
+    const bool known = gap == channel.gaps.size() || channel.gaps[gap] != i;
+    if (known && channel.values[i] > channel.values[i - 1]) return true;
+    if (!known) ++gap;
+  }
+  return false;
+}
+
 }  // namespace
+
+Nanos KnownPower::SlackOf(Span stretch) const {
+  return std::max(Nanos{2 * step.value}, Nanos{(stretch.to - stretch.from).value / 200});
+}
 
 KnownPower KnowPower(const PowerChannel& channel, Span span, Nanos period) {
   KnownPower known;
@@ -97,8 +111,10 @@ KnownPower KnowPower(const PowerChannel& channel, Span span, Nanos period) {
   energy.meter = channel.meter;
   energy.readings = channel.times.size();
   energy.wraps = channel.wraps;
-  known.slack = SlackOf(channel, period);
-  FindGaps(channel, span, known.slack, energy.gaps);
+  // It may have slept while it was looked at before the recording.
+  if (HasMoved(channel)) energy.meter.moves = true;
+  known.step = StepOf(channel, period);
+  FindGaps(channel, span, known.SlackOf(span), energy.gaps);
   if (channel.times.size() < 2 || StoodStill(channel)) return known;
   known.curve = MakeCurve(channel, Policy::kAuto);
   CurveCursor cursor(known.curve, span.from);

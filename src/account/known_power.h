@@ -18,8 +18,9 @@ struct Span {
 struct KnownPower {
   PowerCurve curve;      // without pieces if the channel told nothing
   ChannelEnergy energy;  // over the span
-  // Less than this is not known at the ends of any stretch, because readings are so far apart.
-  Nanos slack;
+  Nanos step;            // how often it was to be read
+  // How much of a stretch may be unknown at its ends without a word: two steps, or half a percent.
+  Nanos SlackOf(Span stretch) const;
 };
 
 // `period`: of the recording; 0: not known.

@@ -16,10 +16,8 @@
 namespace beryl::account {
 namespace {
 
-// Less than this part of a device's energy may be nobody's without a word.
-constexpr double kWorthSaying = 0.001;
-// More than this part of a device's energy must not be of unknown owner.
-constexpr double kTooMuchUnknown = 0.01;
+// Less than this part of a device's energy is what rounding leaves.
+constexpr double kDust = 1e-12;
 
 class Measurer {
  public:
@@ -28,7 +26,14 @@ class Measurer {
         recording_(recording),
         options_(options),
         span_(SpanOf(power, recording)),
-        use_(CountCpuUse(recording.activity)) {}
+        use_(CountCpuUse(recording.activity)),
+        is_anything_watched_(IsAnythingWatched(recording)) {
+    for (const CpuUse::Process& process : use_.processes) {
+      if (process.owner != TaskOwner::kRecorder) continue;
+      is_recorder_seen_ = true;
+      recorder_s_ += process.cpu_s;
+    }
+  }
 
   Measurement Run() {
     KeepRecording();
@@ -37,7 +42,9 @@ class Measurer {
     NoteWhatIsNotToldApart();
     AddProcesses();
     AddWindows(DeviceViews(), recording_, span_, result_);
-    AddFeatures(recording_, span_, result_);
+    AddFeatures(DeviceViews(), recording_, span_, result_);
+    AddTotal(plan_.missing, result_);
+    NoteMissingCpus();
     AddWhole();
     AddOverhead();
     return std::move(result_);
@@ -82,23 +89,12 @@ class Measurer {
     for (const std::string& note : plan_.notes) Note(note);
   }
 
-  std::optional<Shares> SharesOf(const PowerChannel& channel) const {
-    if (channel.scope == ChannelScope::kGpu) {
-      return SharesOfGpu(recording_.features, channel.name);
-    }
-    if (use_.windows() == 0 || channel.scope == ChannelScope::kOther) return std::nullopt;
-    const bool whole =
-        channel.scope == ChannelScope::kWall || channel.scope == ChannelScope::kBoard;
-    auto column = whole ? std::optional(use_.packages.size()) : ColumnOf(use_, channel.name);
-    // A package without a number that fits is the only one.
-    if (!column && use_.packages.size() == 1) column = 0;
-    if (!column) return std::nullopt;
-    return SharesByCpuTime(use_, *column, options_.split);
-  }
-
   void AddDevice(size_t index) {
     const KnownPower& known = known_[index];
-    Device device{index, SharesOf(power_.channels[index]), {}};
+    Device device{index,
+                  SharesOf(power_.channels[index], IsOnlyOne(power_.channels, index), use_,
+                           recording_.features, options_.split),
+                  {}};
     DeviceEnergy energy;
     energy.device = known.energy.name;
     energy.origin = known.energy.meter.origin;
@@ -115,18 +111,9 @@ class Measurer {
     energy.slices_w = Slices(known.curve);
     NoteGaps(energy);
     if (device.shares && !std::isnan(energy.energy_j)) SplitDevice(device, energy);
-    // Of a whole machine, or of a process that could not be watched, nothing is known to be ours.
-    if (device.shares && device.shares->column && !IsAnythingWatched()) {
-      energy.split.ours_j = kUnknown;
-    }
+    if (!std::isnan(energy.split.ours_j)) energy.rest_j = energy.energy_j - energy.split.ours_j;
     devices_.push_back(std::move(device));
     result_.devices.push_back(std::move(energy));
-  }
-
-  bool IsAnythingWatched() const {
-    const std::vector<Task>& tasks = recording_.activity.tasks;
-    return std::any_of(tasks.begin(), tasks.end(),
-                       [](const Task& task) { return task.owner == TaskOwner::kWatched; });
   }
 
   std::vector<double> Slices(const PowerCurve& curve) const {
@@ -163,25 +150,46 @@ class Measurer {
     device.by_window.assign(device.shares->ours.size(), 0.0);
     const SplitSum sum =
         Split(known_[device.channel].curve, *device.shares, span_, &device.by_window);
-    if (std::abs(sum.unknown) > kTooMuchUnknown * std::abs(energy.energy_j)) {
+    // Who used a GPU is not known while nobody asked; who used the CPUs can be bounded.
+    const bool by_cpu_time = device.shares->column.has_value();
+    const double unknown = sum.unknown + (by_cpu_time ? 0 : sum.outside);
+    if (std::abs(unknown) > kTooMuchUnknown * std::abs(energy.energy_j)) {
       Note(fmt::format("{}: what part of it is ours is not known for {} of its energy",
-                       energy.device, FormatPercent(sum.unknown / energy.energy_j)));
+                       energy.device, FormatPercent(unknown / energy.energy_j)));
       device.shares.reset();
       return;
     }
+    // What is left of the energy when parts are taken off it, in turn, so that none is negative.
+    double left = energy.energy_j;
+    auto part = [&](double joules) {
+      if (std::isnan(joules) || !(energy.energy_j > 0)) return joules;
+      if (joules < kDust * energy.energy_j) joules = 0;
+      joules = std::min(joules, left);
+      left -= joules;
+      if (left < kDust * energy.energy_j) left = 0;
+      return joules;
+    };
     EnergySplit& split = energy.split;
-    split.ours_j = sum.ours;
-    split.recorder_j = sum.recorder;
-    split.idle_j = sum.idle;
-    const double known = sum.ours + (std::isnan(sum.recorder) ? 0 : sum.recorder) +
-                         (std::isnan(sum.idle) ? 0 : sum.idle);
-    split.others_j = std::max(0.0, energy.energy_j - known);
-    if (std::abs(sum.outside) > kWorthSaying * std::abs(energy.energy_j)) {
-      Note(
-          fmt::format("{}: {} of its energy was used while nobody looked at the CPUs; it counts "
-                      "as the others'",
-                      energy.device, FormatPercent(sum.outside / energy.energy_j)));
+    // Of a whole machine, or of a process that could not be watched, nothing is known to be ours;
+    // nor is the recorder's where it was not seen.
+    split.ours_j = is_anything_watched_ ? part(sum.ours) : kUnknown;
+    split.recorder_j = is_recorder_seen_ ? part(sum.recorder) : kUnknown;
+    split.idle_j = part(sum.idle);
+    split.others_j = std::max(0.0, left);
+    if (by_cpu_time && std::abs(sum.outside) > kWorthSaying * std::abs(energy.energy_j)) {
+      Note(NoteOfOutside(energy.device, sum.outside / energy.energy_j));
     }
+  }
+
+  // A recording of who used the CPUs, and no meter of them at all.
+  void NoteMissingCpus() {
+    if (recording_.activity.cpus() == 0 || !plan_.missing.empty()) return;
+    for (const size_t channel : plan_.devices) {
+      const ChannelScope scope = power_.channels[channel].scope;
+      if (scope != ChannelScope::kGpu && scope != ChannelScope::kDram) return;
+    }
+    if (std::isnan(result_.total.energy_j)) return;
+    result_.total.missing.emplace_back("the CPUs, which no meter reads");
   }
 
   // One line for all devices of which no share is known.
@@ -248,7 +256,8 @@ class Measurer {
       const KnownPower& known = known_[device.channel];
       if (std::isnan(known.energy.energy_j))
         continue;  // it told nothing at all, and a note says so
-      views.push_back({&known, device.shares ? &*device.shares : nullptr});
+      const bool split = device.shares && is_anything_watched_;
+      views.push_back({&known, split ? &*device.shares : nullptr});
     }
     return views;
   }
@@ -256,6 +265,8 @@ class Measurer {
   // psys does not feed what is plugged in.
   void AddWhole() {
     if (plan_.container.empty()) return;
+    // One that is a device beside others is the whole of nothing.
+    if (plan_.devices != plan_.container && IsDevice(plan_.container.front())) return;
     WholeMachine& whole = result_.whole;
     std::vector<std::string> names;
     whole.energy_j = 0;
@@ -267,11 +278,15 @@ class Measurer {
     }
     whole.channel = fmt::format("{}", fmt::join(names, " + "));
     if (plan_.devices == plan_.container) return;
-    const PowerChannel& container = power_.channels[plan_.container.front()];
+    const auto is_behind = [&](size_t channel) {
+      return std::any_of(plan_.container.begin(), plan_.container.end(), [&](size_t container) {
+        return StandsBefore(power_.channels[container], power_.channels[channel]);
+      });
+    };
     double behind = 0;
     bool comparable = true;
     for (const size_t channel : plan_.devices) {
-      if (!StandsBefore(container, power_.channels[channel])) continue;
+      if (!is_behind(channel)) continue;
       const ChannelEnergy& energy = known_[channel].energy;
       comparable = comparable && std::abs(energy.seconds - seconds) <= 0.01 * span_.seconds();
       if (!std::isnan(energy.energy_j)) behind += energy.energy_j;
@@ -286,23 +301,33 @@ class Measurer {
     }
   }
 
+  bool IsDevice(size_t channel) const {
+    return std::find(plan_.devices.begin(), plan_.devices.end(), channel) != plan_.devices.end();
+  }
+
+  // What recording adds to a machine that is on anyway: the recorder's part of all the time that
+  // the CPUs have, whatever the rule by which energy is told apart. On an idle machine it is nearly
+  // all that runs, and would be charged for all of it.
+  double OverheadOf(const Device& device) const {
+    if (!device.shares || !device.shares->column || device.by_window.empty()) return kUnknown;
+    double joules = 0;
+    for (size_t window = 0; window < use_.windows(); ++window) {
+      const CpuUse::Cell& cell = use_.cells[window * use_.columns() + *device.shares->column];
+      if (cell.capacity > 0) joules += device.by_window[window] * cell.recorder / cell.capacity;
+    }
+    return joules;
+  }
+
   void AddOverhead() {
     const SamplerCost& cost = recording_.cost;
-    double recorder_s = 0;
-    bool seen = false;
-    for (const CpuUse::Process& process : use_.processes) {
-      if (process.owner != TaskOwner::kRecorder) continue;
-      recorder_s += process.cpu_s;
-      seen = true;
-    }
     if (cost.wall_s > 0) {
       result_.overhead_cpu_pct = 100 * cost.cpu_s / cost.wall_s;
-    } else if (seen && span_.seconds() > 0) {
-      result_.overhead_cpu_pct = 100 * recorder_s / span_.seconds();
+    } else if (is_recorder_seen_ && span_.seconds() > 0) {
+      result_.overhead_cpu_pct = 100 * recorder_s_ / span_.seconds();
     }
-    if (!seen) return;
-    for (const DeviceEnergy& device : result_.devices) {
-      const double joules = device.split.recorder_j;
+    if (!is_recorder_seen_) return;
+    for (const Device& device : devices_) {
+      const double joules = OverheadOf(device);
       if (std::isnan(joules)) continue;
       result_.overhead_j = joules + (std::isnan(result_.overhead_j) ? 0 : result_.overhead_j);
     }
@@ -313,6 +338,9 @@ class Measurer {
   const MeasureOptions& options_;
   Span span_;
   CpuUse use_;
+  bool is_anything_watched_;
+  bool is_recorder_seen_ = false;
+  double recorder_s_ = 0;
   std::vector<KnownPower> known_;
   DevicePlan plan_;
   std::vector<Device> devices_;

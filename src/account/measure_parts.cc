@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/text.h"
+
 namespace beryl::account {
 namespace {
 
@@ -35,17 +37,53 @@ std::string_view UnitOf(std::string_view feature) {
   return "%";
 }
 
-double MeanOf(const FeatureTrace& features, const FeatureColumn& column, Span span) {
-  double sum = 0;
-  uint64_t count = 0;
-  for (size_t i = 0; i < features.times.size(); ++i) {
-    if (features.times[i] < span.from || features.times[i] > span.to) continue;
-    if (std::isnan(column.values[i])) continue;
-    sum += column.values[i];
-    ++count;
+// The stretches that means are of: the rounds, or all if there are none.
+std::vector<Span> StretchesOf(const Recording& recording, const Measurement& result, Span span) {
+  std::vector<Span> stretches;
+  for (size_t i = 0; i < result.windows.size(); ++i) {
+    if (!IsRound(result.windows[i])) continue;
+    stretches.push_back({recording.windows[i].start, recording.windows[i].end});
   }
-  return count == 0 ? kUnknown : sum / static_cast<double>(count);
+  if (stretches.empty()) stretches.push_back(span);
+  return stretches;
 }
+
+// Of what stays the same exactly that.
+class WeightedMean {
+ public:
+  void Add(double value, double weight) {
+    weight_ += weight;
+    mean_ += (value - mean_) * (weight / weight_);
+  }
+  bool IsKnown() const { return weight_ > 0; }
+  double value() const { return IsKnown() ? mean_ : kUnknown; }
+
+ private:
+  double mean_ = 0;
+  double weight_ = 0;
+};
+
+// A sample says how things were since the one before it, and counts for as long as that.
+double MeanOf(const FeatureTrace& features, const FeatureColumn& column,
+              const std::vector<Span>& stretches) {
+  WeightedMean by_time;
+  WeightedMean by_count;
+  for (const Span& stretch : stretches) {
+    for (size_t i = 0; i < features.times.size(); ++i) {
+      const double value = column.values[i];
+      if (std::isnan(value)) continue;
+      const Nanos time = features.times[i];
+      if (time >= stretch.from && time <= stretch.to) by_count.Add(value, 1);
+      if (i == 0) continue;
+      const Nanos from = std::max(features.times[i - 1], stretch.from);
+      const Nanos to = std::min(time, stretch.to);
+      if (to > from) by_time.Add(value, (to - from).seconds());
+    }
+  }
+  return by_time.IsKnown() ? by_time.value() : by_count.value();
+}
+
+double RunsOf(const WindowEnergy& round) { return std::max(1U, round.runs); }
 
 // Of one run of the command, on average over the rounds; without rounds, of the recording.
 double LatencyOf(const Measurement& result) {
@@ -54,19 +92,49 @@ double LatencyOf(const Measurement& result) {
   for (const WindowEnergy& window : result.windows) {
     if (!IsRound(window)) continue;
     seconds += window.seconds;
-    runs += std::max(1U, window.runs);
+    runs += RunsOf(window);
   }
   return runs > 0 ? seconds / runs : result.seconds;
 }
 
-double GpuEnergyOf(const Measurement& result) {
+void AddKnown(double& sum, double value) {
+  if (!std::isnan(value)) sum = std::isnan(sum) ? value : sum + value;
+}
+
+// The energy of a device in a stretch of time; NaN: part of it is not known.
+double EnergyIn(const KnownPower& known, Span stretch) {
+  const SplitSum sum = Split(known.curve, Shares(), stretch);
+  const double missing = stretch.seconds() - sum.known_s;
+  const bool whole = missing <= known.SlackOf(stretch).seconds() && sum.known_s > 0;
+  return whole ? sum.energy : kUnknown;
+}
+
+// As the latency is: of one run of the command, over those rounds in which all GPUs are known.
+double GpuEnergyOf(const std::vector<DeviceView>& devices, const Recording& recording,
+                   const Measurement& result) {
   double sum = kUnknown;
-  for (const DeviceEnergy& device : result.devices) {
-    const bool measured = device.origin == Origin::kMeasured && !std::isnan(device.energy_j);
-    if (!measured || ScopeOfName(device.device) != ChannelScope::kGpu) continue;
-    sum = device.energy_j + (std::isnan(sum) ? 0 : sum);
+  double of_rounds = kUnknown;
+  double runs = 0;
+  const auto is_gpu = [](const DeviceView& device) {
+    const ChannelEnergy& energy = device.known->energy;
+    return energy.scope == ChannelScope::kGpu && energy.meter.origin == Origin::kMeasured;
+  };
+  for (const DeviceView& device : devices) {
+    if (is_gpu(device)) AddKnown(sum, device.known->energy.energy_j);
   }
-  return sum;
+  bool rounds = false;
+  for (size_t i = 0; i < result.windows.size(); ++i) {
+    if (!IsRound(result.windows[i])) continue;
+    rounds = true;
+    double joules = std::isnan(sum) ? kUnknown : 0;
+    for (const DeviceView& device : devices) {
+      if (!is_gpu(device)) continue;
+      joules += EnergyIn(*device.known, {recording.windows[i].start, recording.windows[i].end});
+    }
+    AddKnown(of_rounds, joules);
+    if (!std::isnan(joules)) runs += RunsOf(result.windows[i]);
+  }
+  return rounds ? of_rounds / runs : sum;
 }
 
 }  // namespace
@@ -91,6 +159,12 @@ Span SpanOf(const PowerTrace& power, const Recording& recording) {
   return span;
 }
 
+std::string NoteOfOutside(const std::string& channel, double share) {
+  return fmt::format(
+      "{}: {} of its energy was used while nobody looked at the CPUs; it counts as the others'",
+      channel, FormatPercent(share));
+}
+
 void AddWindows(const std::vector<DeviceView>& devices, const Recording& recording, Span span,
                 Measurement& result) {
   std::set<std::string> silent;
@@ -110,13 +184,16 @@ void AddWindows(const std::vector<DeviceView>& devices, const Recording& recordi
     for (const DeviceView& device : devices) {
       const bool split = device.shares != nullptr;
       const SplitSum sum = Split(device.known->curve, split ? *device.shares : nothing, stretch);
-      const bool whole = energy.seconds - sum.known_s <= device.known->slack.seconds();
+      const bool whole = energy.seconds - sum.known_s <= device.known->SlackOf(stretch).seconds();
       if (!whole || (sum.known_s == 0 && energy.seconds > 0)) {
         silent.insert(device.known->energy.name);
         joules = kUnknown;
       }
       joules += sum.energy;
-      ours += split && sum.unknown == 0 ? sum.ours : kUnknown;
+      const bool by_cpu_time = split && device.shares->column;
+      const double unknown = sum.unknown + (by_cpu_time ? 0 : sum.outside);
+      const bool known = std::abs(unknown) <= kTooMuchUnknown * std::abs(sum.energy);
+      ours += split && known ? sum.ours : kUnknown;
     }
     if (!devices.empty()) {
       energy.energy_j = joules;
@@ -141,14 +218,49 @@ void AddWindows(const std::vector<DeviceView>& devices, const Recording& recordi
   result.seconds_s = SpreadOf(seconds);
 }
 
-void AddFeatures(const Recording& recording, Span span, Measurement& result) {
+void AddFeatures(const std::vector<DeviceView>& devices, const Recording& recording, Span span,
+                 Measurement& result) {
+  const std::vector<Span> stretches = StretchesOf(recording, result, span);
   for (const FeatureColumn& column : recording.features.columns) {
     if (column.name == "gpu_ours") continue;  // not a feature but whose the work was
     result.features.push_back({column.name, column.device, std::string(UnitOf(column.name)),
-                               MeanOf(recording.features, column, span)});
+                               MeanOf(recording.features, column, stretches)});
   }
   result.features.push_back({"latency", "", "s", LatencyOf(result)});
-  result.features.push_back({"gpu_energy", "", "J", GpuEnergyOf(result)});
+  result.features.push_back({"gpu_energy", "", "J", GpuEnergyOf(devices, recording, result)});
+}
+
+void AddTotal(const std::vector<std::string>& missing, Measurement& result) {
+  TotalEnergy& total = result.total;
+  total.missing = missing;
+  double low = kUnknown;
+  double high = kUnknown;
+  for (const DeviceEnergy& device : result.devices) {
+    if (std::isnan(device.energy_j)) {
+      total.missing.push_back(device.device);
+      continue;
+    }
+    double gap_s = 0;
+    for (const MeterGap& gap : device.gaps) gap_s += gap.seconds;
+    if (gap_s > 0) {
+      total.missing.push_back(fmt::format("{} for {}", device.device, FormatSeconds(gap_s)));
+    }
+    AddKnown(total.energy_j, device.energy_j);
+    AddKnown(total.mean_w, device.mean_w);
+    AddKnown(low, std::isnan(device.low_j) ? device.energy_j : device.low_j);
+    AddKnown(high, std::isnan(device.high_j) ? device.energy_j : device.high_j);
+    if (device.origin == Origin::kEstimated) total.origin = Origin::kEstimated;
+    if (std::isnan(device.split.ours_j)) {
+      total.all_split = false;
+      continue;
+    }
+    AddKnown(total.ours_j, device.split.ours_j);
+    AddKnown(total.split_j, device.energy_j);
+  }
+  if (total.origin == Origin::kEstimated) {
+    total.low_j = low;
+    total.high_j = high;
+  }
 }
 
 }  // namespace beryl::account

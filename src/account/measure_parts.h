@@ -1,6 +1,7 @@
 // Parts of a measurement that stand beside its devices.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "account/known_power.h"
@@ -15,6 +16,10 @@ namespace beryl::account {
 // read; without a recording, from the first reading to the last.
 Span SpanOf(const PowerTrace& power, const Recording& recording);
 
+// Less than this part of a channel's energy may be nobody's without a word.
+inline constexpr double kWorthSaying = 0.001;
+std::string NoteOfOutside(const std::string& channel, double share);
+
 // A device that told something.
 struct DeviceView {
   const KnownPower* known;
@@ -25,7 +30,11 @@ struct DeviceView {
 void AddWindows(const std::vector<DeviceView>& devices, const Recording& recording, Span span,
                 Measurement& result);
 
-// Means of the resource features; after the windows, because rounds tell the latency.
-void AddFeatures(const Recording& recording, Span span, Measurement& result);
+// Means of the resource features; after the windows, because with rounds they are of those.
+void AddFeatures(const std::vector<DeviceView>& devices, const Recording& recording, Span span,
+                 Measurement& result);
+
+// Sums of the devices. `missing`: what is in none of them.
+void AddTotal(const std::vector<std::string>& missing, Measurement& result);
 
 }  // namespace beryl::account

@@ -45,7 +45,7 @@ void ExpectLaw(const Measurement& measured) {
     }
     if (ScopeOfName(device.device) == ChannelScope::kGpu) continue;
     EXPECT_NEAR(ours, split.ours_j, scale);
-    EXPECT_NEAR(recorder, split.recorder_j, scale);
+    EXPECT_NEAR(recorder, Known(split.recorder_j), scale);
   }
 }
 
@@ -207,6 +207,7 @@ TEST(MeasureTest, AGpuIsToldApartByWhoUsedIt) {
   Recording recording;
   recording.start = Nanos{kTestStart};
   recording.end = Nanos{kTestStart + 1000 * kMilli};
+  recording.activity.tasks = {{7, 7, "ours", TaskOwner::kWatched}};
   for (int64_t at = 0; at <= 1000; at += 100) {
     recording.features.times.push_back(Nanos{kTestStart + at * kMilli});
   }
@@ -220,11 +221,31 @@ TEST(MeasureTest, AGpuIsToldApartByWhoUsedIt) {
   EXPECT_TRUE(std::isnan(measured.devices[0].split.recorder_j));
   EXPECT_TRUE(std::isnan(measured.devices[1].split.ours_j));
   EXPECT_THAT(measured.notes, Contains(HasSubstr("GPU:1: whose its work was is not known")));
+  recording.activity.tasks.clear();
+  recording.windows = {{"a", recording.start, recording.end}};
+  const Measurement of_machine = Measure(power, recording, {});
+  EXPECT_TRUE(std::isnan(of_machine.devices[0].split.ours_j)) << "nothing was watched";
+  EXPECT_TRUE(std::isnan(of_machine.windows[0].ours_j));
+  EXPECT_NEAR(of_machine.devices[0].split.others_j, 100, 1e-9);
   ASSERT_EQ(measured.features.size(), 3U);
   EXPECT_EQ(measured.features[0].name, "gpu_util");
   EXPECT_NEAR(measured.features[0].mean, 80, 1e-9);
   EXPECT_EQ(measured.features[2].name, "gpu_energy");
   EXPECT_NEAR(measured.features[2].mean, 200, 1e-9);
+}
+
+// A driver says who used a GPU since it was asked before.
+TEST(MeasureTest, WhoUsedAGpuIsSaidAfterwards) {
+  Recording recording;
+  recording.start = Nanos{kTestStart};
+  recording.end = Nanos{kTestStart + 1000 * kMilli};
+  recording.activity.tasks = {{7, 7, "ours", TaskOwner::kWatched}};
+  for (int64_t at = 0; at <= 1000; at += 100) {
+    recording.features.times.push_back(Nanos{kTestStart + at * kMilli});
+  }
+  recording.features.columns = {{"gpu_ours", "GPU:0", {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1}}};
+  const PowerTrace power = Trace({TestCounter("GPU:0", std::vector<double>(250, 100.0))});
+  EXPECT_NEAR(Measure(power, recording, {}).devices[0].split.ours_j, 50, 1e-9);
 }
 
 TEST(MeasureTest, RoundsHaveAMeanAndADeviation) {
@@ -251,6 +272,186 @@ TEST(MeasureTest, RoundsHaveAMeanAndADeviation) {
       Measure(Trace({TestCounter("CPU:0", std::vector<double>(250, 10.0))}), recording, {});
   EXPECT_EQ(of_runs.windows[2].runs, 4U);
   EXPECT_NEAR(of_runs.features[0].mean, 0.1, 1e-9) << "of a run of the command";
+}
+
+// On an idle machine a recorder is nearly all that runs, and still adds next to nothing.
+TEST(MeasureTest, OverheadIsByTheTimeThatTheCpusHave) {
+  TestRecording test({0, 0});
+  const uint32_t recorder = test.AddTask(9, TaskOwner::kRecorder);
+  test.Sample(0);
+  for (int64_t at = 100; at <= 1000; at += 100) {
+    test.Run(recorder, 0, 2);
+    test.Busy(0, 2);
+    test.Sample(at);
+  }
+  const PowerTrace power = Trace({TestCounter("CPU:0", std::vector<double>(250, 10.0))});
+  for (const SplitRule rule : {SplitRule::kBusy, SplitRule::kCapacity}) {
+    EXPECT_NEAR(Measure(power, test.recording(), {rule, 10}).overhead_j, 0.1, 1e-9);
+  }
+  EXPECT_NEAR(Measure(power, test.recording(), {}).devices[0].split.recorder_j, 10, 1e-6);
+}
+
+TEST(MeasureTest, ARecorderThatWasNotSeenIsNotZero) {
+  TestRecording test({0});
+  const uint32_t task = test.AddTask(7);
+  test.Sample(0);
+  test.Run(task, 0, 500);
+  test.Busy(0, 500);
+  test.Sample(1000);
+  const Measurement measured =
+      Measure(Trace({TestCounter("CPU:0", std::vector<double>(250, 10.0))}), test.recording(), {});
+  EXPECT_TRUE(std::isnan(measured.devices[0].split.recorder_j));
+  EXPECT_TRUE(std::isnan(measured.overhead_j));
+  EXPECT_NEAR(measured.devices[0].split.ours_j, 10, 1e-9);
+  EXPECT_EQ(measured.devices[0].rest_j, 0) << "not a little less";
+}
+
+// psys does not feed a card: both are measured, and nothing is counted twice.
+TEST(MeasureTest, ABoardBesideAGpuIsADevice) {
+  PowerChannel guess = TestCounter("CPU:0", std::vector<double>(250, 50.0));
+  guess.meter.origin = Origin::kEstimated;
+  const PowerChannel board = TestCounter("psys", std::vector<double>(250, 160.0));
+  const PowerChannel gpu = TestCounter("GPU:0", std::vector<double>(250, 30.0));
+  const Measurement measured = Measure(Trace({board, gpu, guess}), {}, {});
+  ASSERT_EQ(measured.devices.size(), 2U);
+  EXPECT_NEAR(measured.total.energy_j, 190, 1e-9);
+  EXPECT_EQ(measured.total.origin, Origin::kMeasured);
+  EXPECT_THAT(measured.total.missing, IsEmpty());
+  EXPECT_EQ(measured.whole.channel, "");
+  const PowerChannel wall = TestCounter("wall", std::vector<double>(250, 250.0));
+  const Measurement behind = Measure(Trace({board, gpu, wall}), {}, {});
+  EXPECT_NEAR(behind.total.energy_j, 190, 1e-9);
+  EXPECT_NEAR(behind.whole.rest_j, 60, 1e-9);
+  EXPECT_THAT(behind.total.missing, IsEmpty());
+}
+
+TEST(MeasureTest, ATotalSaysWhatIsMissing) {
+  const PowerChannel wall = TestCounter("wall", std::vector<double>(250, 250.0));
+  const PowerChannel gpu = TestCounter("GPU:0", std::vector<double>(250, 30.0));
+  const Measurement measured = Measure(Trace({wall, gpu}), {}, {});
+  EXPECT_NEAR(measured.total.energy_j, 30, 1e-9);
+  EXPECT_THAT(measured.total.missing, ElementsAre("the CPUs, which only wall reads"));
+  EXPECT_THAT(measured.notes, Contains(HasSubstr("no meter reads the CPUs but wall")));
+  PowerChannel package = TestCounter("CPU:0", std::vector<double>(250, 30.0));
+  package.gaps = {100};
+  const PowerChannel still = TestCounter("DRAM:0", std::vector<double>(250, 0.0));
+  EXPECT_THAT(Measure(Trace({package, still}), {}, {}).total.missing,
+              ElementsAre("CPU:0 for 4.00 ms", "DRAM:0"));
+}
+
+TEST(MeasureTest, OnlyPlugsAreAddedUp) {
+  auto plug = [](std::string name, std::string source, double watts) {
+    PowerChannel channel = TestCounter(std::move(name), std::vector<double>(250, watts));
+    channel.meter.source = std::move(source);
+    return channel;
+  };
+  const Measurement plugs =
+      Measure(Trace({plug("wall:1", "meter", 100), plug("wall:2", "meter", 50)}), {}, {});
+  EXPECT_NEAR(plugs.total.energy_j, 150, 1e-9);
+  const Measurement both =
+      Measure(Trace({plug("wall", "hwmon", 140), plug("wall:1", "meter", 150)}), {}, {});
+  EXPECT_NEAR(both.total.energy_j, 150, 1e-9);
+  EXPECT_THAT(both.notes, Contains("wall may read what wall:1 reads, and is not added to it"));
+}
+
+// Two packages by their meters, one by what the machine says of its CPUs.
+TEST(MeasureTest, CpuTimeIsNotGivenToTwoPackages) {
+  TestRecording test({0});
+  const uint32_t task = test.AddTask(7);
+  test.Sample(0);
+  test.Run(task, 0, 500);
+  test.Busy(0, 500);
+  test.Sample(1000);
+  const std::vector<double> watts(250, 10.0);
+  const Measurement two = Measure(Trace({TestCounter("CPU:0", watts), TestCounter("CPU:1", watts)}),
+                                  test.recording(), {});
+  EXPECT_NEAR(two.devices[0].split.ours_j, 10, 1e-9);
+  EXPECT_TRUE(std::isnan(two.devices[1].split.ours_j));
+  const Measurement one = Measure(Trace({TestCounter("CPU:3", watts)}), test.recording(), {});
+  EXPECT_NEAR(one.devices[0].split.ours_j, 10, 1e-9) << "it can only be that one";
+  const Measurement dies =
+      Measure(Trace({TestCounter("CPU:0:die0", watts), TestCounter("CPU:0:die1", watts)}),
+              test.recording(), {});
+  EXPECT_NEAR(dies.devices[1].split.ours_j, 10, 1e-9);
+}
+
+TEST(MeasureTest, FeaturesAreOfTheRoundsAndByTime) {
+  Recording recording;
+  recording.start = Nanos{kTestStart};
+  recording.end = Nanos{kTestStart + 1000 * kMilli};
+  for (const int64_t at : {0, 100, 400, 500, 600, 1000}) {
+    recording.features.times.push_back(Nanos{kTestStart + at * kMilli});
+  }
+  recording.features.columns = {{"cpu_util", "", {kUnknown, 10, 20, 60, 30, 90}}};
+  const PowerTrace power = Trace({TestCounter("GPU:0", std::vector<double>(250, 100.0))});
+  const Measurement whole = Measure(power, recording, {});
+  EXPECT_NEAR(whole.features[0].mean, (10 + 3 * 20 + 60 + 30 + 4 * 90) / 10.0, 1e-9);
+  EXPECT_NEAR(whole.features[2].mean, 100, 1e-9) << "gpu_energy";
+  auto window = [](std::string name, int64_t from, int64_t to, bool warm_up, uint32_t runs) {
+    return RunWindow{std::move(name), Nanos{kTestStart + from * kMilli},
+                     Nanos{kTestStart + to * kMilli}, warm_up, runs};
+  };
+  recording.windows = {window("warm-up", 0, 400, true, 1), window("round 1", 400, 500, false, 2),
+                       window("round 2", 500, 600, false, 2)};
+  const Measurement rounds = Measure(power, recording, {});
+  EXPECT_NEAR(rounds.features[0].mean, 45, 1e-9);
+  EXPECT_NEAR(rounds.features[1].mean, 0.05, 1e-9) << "latency";
+  EXPECT_NEAR(rounds.features[2].mean, 5, 1e-9) << "gpu_energy of a run";
+}
+
+TEST(MeasureTest, ACounterThatMovedLaterMoves) {
+  PowerChannel counter = TestCounter("CPU:0", std::vector<double>(250, 10.0));
+  counter.meter.moves = false;
+  EXPECT_EQ(Measure(Trace({counter}), {}, {}).channels[0].meter.moves, true);
+  PowerChannel still = TestCounter("CPU:0", std::vector<double>(250, 0.0));
+  still.meter.moves = false;
+  EXPECT_EQ(Measure(Trace({still}), {}, {}).channels[0].meter.moves, false);
+}
+
+TEST(MeasureTest, ACounterThatAnEstimateStandsInForIsShownAndNoDevice) {
+  PowerChannel still = TestCounter("CPU:0", {0.0});
+  still.gaps = {1};
+  still.gap_reasons = {"the counter stood still"};
+  PowerChannel guess = TestCounter(EstimateName("CPU:0"), std::vector<double>(250, 10.0));
+  guess.meter.within = "CPU:0";
+  guess.meter.origin = Origin::kEstimated;
+  PowerTrace power = Trace({still, guess});
+  SettleEstimates(power);
+  const Measurement measured = Measure(power, {}, {});
+  ASSERT_EQ(measured.devices.size(), 1U);
+  EXPECT_EQ(measured.devices[0].device, "CPU:0");
+  EXPECT_EQ(measured.devices[0].origin, Origin::kEstimated);
+  ASSERT_EQ(measured.channels.size(), 2U);
+  EXPECT_EQ(measured.channels[1].name, "CPU:0:counter");
+  EXPECT_TRUE(std::isnan(measured.channels[1].energy_j));
+}
+
+// Meters are read a little before the start and after the end, so that both lie within a step.
+TEST(MeasureTest, OnlyWhatLiesInTheRecordingCounts) {
+  Recording recording;
+  recording.period = Nanos{4 * kMilli};
+  recording.start = Nanos{kTestStart + 250 * kMilli};
+  recording.end = Nanos{kTestStart + 850 * kMilli};
+  const Measurement measured =
+      Measure(Trace({TestCounter("CPU:0", {10, 20, 30, 40, 50}, 200)}), recording, {});
+  EXPECT_NEAR(measured.seconds, 0.6, 1e-12);
+  EXPECT_NEAR(measured.devices[0].seconds, 0.6, 1e-12);
+  EXPECT_NEAR(measured.devices[0].energy_j, 20 * 0.15 + 30 * 0.2 + 40 * 0.2 + 50 * 0.05, 1e-9);
+  EXPECT_THAT(measured.devices[0].gaps, IsEmpty());
+}
+
+// However slow a meter is, what it does not tell of the ends is said.
+TEST(MeasureTest, AnEndThatASlowMeterDoesNotTellIsSaid) {
+  Recording recording;
+  recording.period = Nanos{4 * kMilli};
+  recording.start = Nanos{kTestStart};
+  recording.end = Nanos{kTestStart + 3100 * kMilli};
+  PowerChannel slow = TestCounter("GPU:0", {10, 20, 30}, 1000);
+  slow.meter.update_period_us = 1e6;
+  const Measurement measured = Measure(Trace({slow}), recording, {});
+  ASSERT_EQ(measured.devices[0].gaps.size(), 1U);
+  EXPECT_NEAR(measured.devices[0].gaps[0].seconds, 0.1, 1e-9);
+  EXPECT_THAT(measured.total.missing, ElementsAre("GPU:0 for 100 ms"));
 }
 
 TEST(MeasureTest, AKilledRecorderIsMeasuredUpToItsLastReading) {

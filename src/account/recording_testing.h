@@ -23,7 +23,8 @@ class TestRecording {
     recording_.activity.cpu_time = "schedstat";
     recording_.activity.cpu_package = std::move(cpu_package);
     recording_.activity.first_reading = {0};
-    busy_.assign(recording_.activity.cpus(), 0);
+    // A CPU that is there has been busy before.
+    busy_.assign(recording_.activity.cpus(), 1'000'000'000);
   }
 
   uint32_t AddTask(int32_t pid, TaskOwner owner = TaskOwner::kWatched, uint64_t run_ns = 0) {
@@ -44,6 +45,9 @@ class TestRecording {
   void Busy(size_t cpu, int64_t milliseconds) {
     busy_[cpu] += static_cast<uint64_t>(milliseconds * kMilli);
   }
+
+  // What a CPU says it has been busy since it is there; 0: it is off line.
+  void SetBusy(size_t cpu, uint64_t ns) { busy_[cpu] = ns; }
 
   void Sample(int64_t milliseconds) {
     ActivityTrace& activity = recording_.activity;

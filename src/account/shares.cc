@@ -9,7 +9,7 @@
 namespace beryl::account {
 namespace {
 
-// For how long what was read of a GPU holds if nothing follows.
+// For how long before it what was read of a GPU holds.
 constexpr int64_t kLongestHold = 1'000'000'000;
 
 void ReachBeyond(Shares& shares) {
@@ -51,7 +51,11 @@ Shares SharesByCpuTime(const CpuUse& use, size_t column, SplitRule rule) {
 
 std::optional<size_t> ColumnOf(const CpuUse& use, std::string_view device) {
   const std::string_view bare = BareDevice(device);
-  const auto number = ParseNumber(bare.substr(bare.rfind(':') + 1));
+  // "0" of "CPU:0:die1" too: a die is part of its package.
+  const size_t colon = bare.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = bare.substr(colon + 1);
+  const auto number = ParseNumber(rest.substr(0, rest.find(':')));
   const auto at = std::find_if(use.packages.begin(), use.packages.end(), [&](uint16_t package) {
     return number && *number == static_cast<double>(package);
   });
@@ -64,29 +68,59 @@ std::optional<Shares> SharesOfGpu(const FeatureTrace& features, std::string_view
   const FeatureColumn* ours = Find(features, "gpu_ours", bare);
   const FeatureColumn* use = Find(features, "gpu_util", bare);
   if (ours == nullptr || features.times.empty()) return std::nullopt;
+  const std::vector<Nanos>& times = features.times;
   Shares shares;
   bool known = false;
-  for (size_t i = 0; i < features.times.size(); ++i) {
+  auto add = [&](Nanos until, double part, double idle) {
+    shares.edges.push_back(until);
+    shares.ours.push_back(part);
+    shares.recorder.push_back(kUnknown);
+    shares.idle.push_back(idle);
+  };
+  // A reading is of the time since the one before it; the first of as long as the next.
+  auto since = [&](size_t i) {
+    const size_t later = std::max<size_t>(i, 1);
+    const int64_t step = times.size() < 2 ? 0 : (times[later] - times[later - 1]).value;
+    return Nanos{std::clamp<int64_t>(step, 0, kLongestHold)};
+  };
+  shares.edges.push_back(times.front() - since(0));
+  for (size_t i = 0; i < times.size(); ++i) {
     const bool rests = use != nullptr && use->values[i] == 0;
     const double share = rests ? 0 : std::clamp(ours->values[i], 0.0, 1.0);
     known = known || !std::isnan(share);
-    shares.edges.push_back(features.times[i]);
-    shares.ours.push_back(share);
-    shares.recorder.push_back(kUnknown);
+    if (times[i] - since(i) > shares.edges.back()) add(times[i] - since(i), kUnknown, kUnknown);
     // Without a reading of its use, what is idle counts as the others'.
     const bool use_known = use != nullptr && !std::isnan(use->values[i]);
-    shares.idle.push_back(use_known ? (rests ? 1 : 0) : kUnknown);
-    const bool last = i + 1 == features.times.size();
-    if (!last && (features.times[i + 1] - features.times[i]).value <= kLongestHold) continue;
-    shares.edges.push_back(features.times[i] + Nanos{last ? 0 : kLongestHold});
-    if (last) break;
-    for (std::vector<double>* part : {&shares.ours, &shares.recorder, &shares.idle}) {
-      part->push_back(kUnknown);
-    }
+    add(times[i], share, use_known ? (rests ? 1 : 0) : kUnknown);
   }
+  shares.edges.back() = shares.edges.back() + since(times.size() - 1);
   if (!known) return std::nullopt;
   ReachBeyond(shares);
   return shares;
+}
+
+std::optional<Shares> SharesOf(const PowerChannel& channel, bool only_one, const CpuUse& use,
+                               const FeatureTrace& features, SplitRule rule) {
+  switch (channel.scope) {
+    case ChannelScope::kGpu:
+      return SharesOfGpu(features, channel.name);
+    case ChannelScope::kOther:
+      return std::nullopt;
+    case ChannelScope::kWall:
+    case ChannelScope::kBoard:
+      if (use.windows() == 0) return std::nullopt;
+      return SharesByCpuTime(use, use.packages.size(), rule);
+    case ChannelScope::kPackage:
+    case ChannelScope::kDram:
+    case ChannelScope::kCore:
+      break;
+  }
+  if (use.windows() == 0) return std::nullopt;
+  auto column = ColumnOf(use, channel.name);
+  // A package without a number that fits is the only one, if both sides have only one.
+  if (!column && only_one && use.packages.size() == 1) column = 0;
+  if (!column) return std::nullopt;
+  return SharesByCpuTime(use, *column, rule);
 }
 
 }  // namespace beryl::account

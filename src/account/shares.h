@@ -36,4 +36,11 @@ std::optional<size_t> ColumnOf(const CpuUse& use, std::string_view device);
 // By what is known of who used a GPU; nothing: it is not known at any time.
 std::optional<Shares> SharesOfGpu(const FeatureTrace& features, std::string_view device);
 
+// What tells a channel's energy apart; nothing: nothing does. `only_one`: see IsOnlyOne.
+std::optional<Shares> SharesOf(const PowerChannel& channel, bool only_one, const CpuUse& use,
+                               const FeatureTrace& features, SplitRule rule);
+
+// More than this part of a channel's energy must not be of unknown owner.
+inline constexpr double kTooMuchUnknown = 0.01;
+
 }  // namespace beryl::account

@@ -1,93 +1,185 @@
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "account/account.h"
 #include "account/cpu_use.h"
+#include "account/devices.h"
+#include "account/known_power.h"
+#include "account/measure_parts.h"
 #include "account/shares.h"
+#include "base/text.h"
 
 namespace beryl::account {
 namespace {
 
-// The part of a channel that is ours, as a counter at the same times.
-PowerChannel PartOf(const PowerChannel& channel, const Shares& shares) {
-  PowerChannel part = channel;
-  part.kind = ChannelKind::kEnergyCounter;
-  const bool counter = channel.kind == ChannelKind::kEnergyCounter;
-  size_t window = 0;
-  size_t gap = 0;
-  double total = 0;
-  for (size_t i = 0; i < channel.times.size(); ++i) {
-    if (i > 0 && gap < channel.gaps.size() && channel.gaps[gap] == i) {
-      ++gap;
-    } else if (i > 0) {
-      const int64_t from = channel.times[i - 1].value;
-      const int64_t to = channel.times[i].value;
-      const double length = static_cast<double>(to - from);
-      const double energy = counter ? channel.values[i] - channel.values[i - 1]
-                                    : channel.values[i - 1] * length * 1e-9;
-      while (window < shares.ours.size() && shares.edges[window + 1].value <= from) ++window;
-      // Nearly always a stretch between two readings lies in one window.
-      for (size_t at = window; at < shares.ours.size() && shares.edges[at].value < to; ++at) {
-        const int64_t first = std::max(from, shares.edges[at].value);
-        const int64_t last = std::min(to, shares.edges[at + 1].value);
-        const double share = shares.ours[at];
-        if (std::isnan(share) || last <= first) continue;
-        total += energy * share * (static_cast<double>(last - first) / length);
-      }
-    }
-    part.values[i] = total;
-  }
-  return part;
-}
+// The part of a channel that is ours, as a counter at the same times. Where that is not known there
+// is a gap.
+class PartMaker {
+ public:
+  PartMaker(const PowerChannel& channel, const Shares& shares)
+      : channel_(channel),
+        shares_(shares),
+        is_counter_(channel.kind == ChannelKind::kEnergyCounter),
+        part_(channel) {}
 
-bool IsByCpuTime(ChannelScope scope) {
-  return scope == ChannelScope::kPackage || scope == ChannelScope::kDram ||
-         scope == ChannelScope::kCore;
-}
+  PowerChannel Make() {
+    part_.kind = ChannelKind::kEnergyCounter;
+    part_.gaps.clear();
+    part_.gap_reasons.clear();
+    size_t gap = 0;
+    double total = 0;
+    for (size_t i = 0; i < channel_.times.size(); ++i) {
+      if (i > 0 && gap < channel_.gaps.size() && channel_.gaps[gap] == i) {
+        AddGap(i, gap < channel_.gap_reasons.size() ? channel_.gap_reasons[gap] : "");
+        ++gap;
+      } else if (i > 0) {
+        const double ours = OursBetween(i);
+        if (std::isnan(ours)) {
+          AddGap(i, "what part of it is ours is not known");
+        } else {
+          total += ours;
+        }
+      }
+      part_.values[i] = total;
+    }
+    return std::move(part_);
+  }
+
+ private:
+  void AddGap(size_t reading, std::string reason) {
+    part_.gaps.push_back(reading);
+    part_.gap_reasons.push_back(std::move(reason));
+  }
+
+  // From the reading before `reading` to it; NaN: not known.
+  double OursBetween(size_t reading) {
+    const int64_t from = channel_.times[reading - 1].value;
+    const int64_t to = channel_.times[reading].value;
+    const double length = static_cast<double>(to - from);
+    const double energy = is_counter_ ? channel_.values[reading] - channel_.values[reading - 1]
+                                      : channel_.values[reading - 1] * length * 1e-9;
+    while (window_ < shares_.ours.size() && shares_.edges[window_ + 1].value <= from) ++window_;
+    double ours = 0;
+    int64_t covered = 0;
+    // Nearly always a stretch between two readings lies in one window.
+    for (size_t at = window_; at < shares_.ours.size() && shares_.edges[at].value < to; ++at) {
+      const int64_t first = std::max(from, shares_.edges[at].value);
+      const int64_t last = std::min(to, shares_.edges[at + 1].value);
+      if (last <= first) continue;
+      covered += last - first;
+      ours += energy * shares_.ours[at] * (static_cast<double>(last - first) / length);
+    }
+    // By CPU time, what nobody looked at is the others'; of a GPU it is not known.
+    return shares_.column || covered == to - from ? ours : kUnknown;
+  }
+
+  const PowerChannel& channel_;
+  const Shares& shares_;
+  bool is_counter_;
+  PowerChannel part_;
+  size_t window_ = 0;
+};
+
+class Virtualizer {
+ public:
+  Virtualizer(const PowerTrace& power, const Recording& recording, SplitRule rule,
+              std::vector<std::string>& notes)
+      : power_(power),
+        recording_(recording),
+        rule_(rule),
+        notes_(notes),
+        span_(SpanOf(power, recording)),
+        use_(CountCpuUse(recording.activity)) {}
+
+  PowerTrace Run() {
+    PowerTrace ours;
+    ours.clock = power_.clock;
+    ours.report = power_.report;
+    ours.channels.reserve(power_.channels.size());
+    LookAtChannels();
+    for (size_t i = 0; i < power_.channels.size(); ++i) {
+      const std::optional<Shares> shares = SharesOfChannel(i);
+      const bool told_apart = shares && IsKnownWell(i, *shares);
+      (told_apart ? split_ : whole_).push_back(power_.channels[i].name);
+      ours.channels.push_back(told_apart ? PartMaker(power_.channels[i], *shares).Make()
+                                         : power_.channels[i]);
+    }
+    Say(split_, "only what the watched processes used");
+    Say(whole_, "all of it, as whose it was is not known");
+    return ours;
+  }
+
+ private:
+  void LookAtChannels() {
+    std::vector<bool> told;
+    told.reserve(power_.channels.size());
+    known_.reserve(power_.channels.size());
+    for (const PowerChannel& channel : power_.channels) {
+      known_.push_back(KnowPower(channel, span_, recording_.period));
+      told.push_back(!std::isnan(known_.back().energy.energy_j));
+    }
+    devices_ = PlanDevices(power_.channels, told).devices;
+  }
+
+  // The whole machine is told apart by CPU time only if there is nothing finer.
+  std::optional<Shares> SharesOfChannel(size_t index) const {
+    const PowerChannel& channel = power_.channels[index];
+    const bool container =
+        channel.scope == ChannelScope::kWall || channel.scope == ChannelScope::kBoard;
+    const bool device = std::find(devices_.begin(), devices_.end(), index) != devices_.end();
+    if (container && !device) return std::nullopt;
+    return SharesOf(channel, IsOnlyOne(power_.channels, index), use_, recording_.features, rule_);
+  }
+
+  bool IsKnownWell(size_t index, const Shares& shares) {
+    const std::string& name = power_.channels[index].name;
+    const SplitSum sum = Split(known_[index].curve, shares, span_);
+    const double unknown = sum.unknown + (shares.column ? 0 : sum.outside);
+    if (std::abs(unknown) > kTooMuchUnknown * std::abs(sum.energy)) {
+      notes_.push_back(fmt::format("{}: what part of it is ours is not known for {} of its energy",
+                                   name, FormatPercent(unknown / sum.energy)));
+      return false;
+    }
+    if (shares.column && std::abs(sum.outside) > kWorthSaying * std::abs(sum.energy)) {
+      notes_.push_back(NoteOfOutside(name, sum.outside / sum.energy));
+    }
+    return true;
+  }
+
+  void Say(const std::vector<std::string>& names, const char* what) {
+    if (!names.empty()) notes_.push_back(fmt::format("{}: {}", fmt::join(names, ", "), what));
+  }
+
+  const PowerTrace& power_;
+  const Recording& recording_;
+  SplitRule rule_;
+  std::vector<std::string>& notes_;
+  Span span_;
+  CpuUse use_;
+  std::vector<KnownPower> known_;
+  std::vector<size_t> devices_;
+  std::vector<std::string> split_;
+  std::vector<std::string> whole_;
+};
 
 }  // namespace
 
+bool IsAnythingWatched(const Recording& recording) {
+  const std::vector<Task>& tasks = recording.activity.tasks;
+  return std::any_of(tasks.begin(), tasks.end(),
+                     [](const Task& task) { return task.owner == TaskOwner::kWatched; });
+}
+
 PowerTrace Virtualize(const PowerTrace& power, const Recording& recording, SplitRule rule,
                       std::vector<std::string>& notes) {
-  const CpuUse use = CountCpuUse(recording.activity);
-  PowerTrace ours;
-  ours.clock = power.clock;
-  ours.report = power.report;
-  std::map<size_t, Shares> by_column;
-  std::vector<std::string> split;
-  std::vector<std::string> whole;
-  ours.channels.reserve(power.channels.size());
-  for (const PowerChannel& channel : power.channels) {
-    std::optional<Shares> own;
-    const Shares* shares = nullptr;
-    if (IsByCpuTime(channel.scope) && use.windows() > 0) {
-      auto column = ColumnOf(use, channel.name);
-      if (!column && use.packages.size() == 1) column = 0;
-      if (column) {
-        const auto [known, is_new] = by_column.try_emplace(*column);
-        if (is_new) known->second = SharesByCpuTime(use, *column, rule);
-        shares = &known->second;
-      }
-    } else if (channel.scope == ChannelScope::kGpu) {
-      own = SharesOfGpu(recording.features, channel.name);
-      if (own) shares = &*own;
-    }
-    (shares != nullptr ? split : whole).push_back(channel.name);
-    ours.channels.push_back(shares != nullptr ? PartOf(channel, *shares) : channel);
+  if (!IsAnythingWatched(recording)) {
+    notes.emplace_back("no process was watched: all of the energy, as none is known to be ours");
+    return power;
   }
-  if (!split.empty()) {
-    notes.push_back(
-        fmt::format("{}: only what the watched processes used", fmt::join(split, ", ")));
-  }
-  if (!whole.empty()) {
-    notes.push_back(
-        fmt::format("{}: all of it, as whose it was is not known", fmt::join(whole, ", ")));
-  }
-  return ours;
+  return Virtualizer(power, recording, rule, notes).Run();
 }
 
 }  // namespace beryl::account

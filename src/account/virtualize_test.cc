@@ -10,7 +10,9 @@
 namespace beryl::account {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 double EnergyOf(const PowerChannel& channel) {
   return channel.values.back() - channel.values.front();
@@ -42,6 +44,7 @@ TEST(VirtualizeTest, AStepDoesNotLag) {
 
 TEST(VirtualizeTest, WhatCannotBeToldApartStaysAsItIs) {
   TestRecording test({0});
+  test.AddTask(7);
   test.Sample(0);
   test.Sample(1000);
   PowerTrace power;
@@ -55,6 +58,61 @@ TEST(VirtualizeTest, WhatCannotBeToldApartStaysAsItIs) {
   EXPECT_EQ(EnergyOf(ours.channels[2]), 0) << "nothing of ours ran";
   EXPECT_THAT(notes, ElementsAre("CPU:0: only what the watched processes used",
                                  "GPU:0, wall: all of it, as whose it was is not known"));
+}
+
+TEST(VirtualizeTest, IfNothingWasWatchedNothingIsTakenOut) {
+  TestRecording test({0});
+  test.AddTask(9, TaskOwner::kRecorder);
+  test.Sample(0);
+  test.Sample(1000);
+  PowerTrace power;
+  power.channels = {TestCounter("CPU:0", std::vector<double>(250, 50.0))};
+  std::vector<std::string> notes;
+  EXPECT_EQ(Virtualize(power, test.recording(), SplitRule::kBusy, notes).channels[0].values,
+            power.channels[0].values);
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("no process was watched")));
+}
+
+TEST(VirtualizeTest, TheWallIsToldApartWhereItIsTheOneDevice) {
+  TestRecording test({0, 1});
+  const uint32_t task = test.AddTask(7);
+  test.Sample(0);
+  test.Run(task, 0, 500);
+  test.Busy(0, 500);
+  test.Busy(1, 500);
+  test.Sample(1000);
+  PowerTrace power;
+  power.channels = {TestCounter("wall", std::vector<double>(250, 100.0))};
+  std::vector<std::string> notes;
+  const PowerTrace ours = Virtualize(power, test.recording(), SplitRule::kBusy, notes);
+  EXPECT_NEAR(EnergyOf(ours.channels[0]), 50, 1e-9);
+  EXPECT_THAT(notes, ElementsAre("wall: only what the watched processes used"));
+}
+
+// Not known is not nothing: of a GPU whose users are not known all stays, or, if that is so only
+// for a moment, there is a gap.
+TEST(VirtualizeTest, WhatIsNotKnownOfAGpuIsNotZero) {
+  Recording recording;
+  recording.start = Nanos{kTestStart};
+  recording.end = Nanos{kTestStart + 20'000 * kMilli};
+  recording.activity.tasks = {{7, 7, "ours", TaskOwner::kWatched}};
+  for (int64_t at = 0; at <= 20'000; at += 100) {
+    recording.features.times.push_back(Nanos{kTestStart + at * kMilli});
+  }
+  std::vector<double> known(201, 0.25);
+  known[10] = std::nan("");
+  recording.features.columns = {{"gpu_ours", "GPU:0", known},
+                                {"gpu_ours", "GPU:1", std::vector<double>(201, std::nan(""))}};
+  recording.features.columns[1].values[0] = 1;
+  PowerTrace power;
+  power.channels = {TestCounter("GPU:0", std::vector<double>(200, 100.0), 100),
+                    TestCounter("GPU:1", std::vector<double>(200, 100.0), 100)};
+  std::vector<std::string> notes;
+  const PowerTrace ours = Virtualize(power, recording, SplitRule::kBusy, notes);
+  EXPECT_THAT(ours.channels[0].gaps, ElementsAre(10U));
+  EXPECT_NEAR(EnergyOf(ours.channels[0]), 25 * 19.9, 1e-9);
+  EXPECT_EQ(ours.channels[1].values, power.channels[1].values);
+  EXPECT_THAT(notes, Contains(HasSubstr("GPU:1: what part of it is ours is not known for")));
 }
 
 // What Virtualize keeps is what Measure calls ours; gauges become counters.

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -13,6 +14,7 @@
 #include <fmt/ranges.h>
 
 #include "base/progress.h"
+#include "base/text.h"
 #include "version.h"
 
 namespace beryl::cli {
@@ -22,14 +24,26 @@ constexpr size_t kTimelineSlices = 600;
 
 // `label` says if the power is not what it seems.
 std::string EnergySource(const PowerTrace& power, const std::string& label) {
-  std::vector<std::string> parts;
+  std::vector<std::string> read;
+  std::vector<std::string> guessed;
   for (const PowerChannel& channel : power.channels) {
-    parts.push_back(fmt::format(
+    if (channel.meter.origin == Origin::kEstimated) {
+      const bool bounded = !std::isnan(channel.meter.error);
+      guessed.push_back(channel.name +
+                        (bounded ? fmt::format(" (±{})", FormatPercent(channel.meter.error)) : ""));
+      continue;
+    }
+    read.push_back(fmt::format(
         "{} ({})", channel.name,
         channel.kind == ChannelKind::kEnergyCounter ? "energy counter" : "power gauge"));
   }
-  return fmt::format("{}: {} from {}", label.empty() ? "measured" : label + ", not measured",
-                     fmt::join(parts, ", "), power.report.file);
+  std::vector<std::string> parts;
+  if (!read.empty()) {
+    parts.push_back(fmt::format("{}: {}", label.empty() ? "measured" : label + ", not measured",
+                                fmt::join(read, ", ")));
+  }
+  if (!guessed.empty()) parts.push_back(fmt::format("estimated: {}", fmt::join(guessed, ", ")));
+  return fmt::format("{} from {}", fmt::join(parts, "; "), power.report.file);
 }
 
 std::string_view PolicyText(account::Policy policy) {
@@ -99,11 +113,20 @@ using PowerFiles = std::map<std::string, PowerInput>;
 
 bool ToldNothing(const PowerChannel& channel) { return channel.times.empty(); }
 
+// What the meters of a recording did not tell cannot be accounted. One that stood still all the
+// time is nothing but gaps.
+void LeaveOutSilent(PowerTrace& power) {
+  std::erase_if(power.channels, [](const PowerChannel& channel) {
+    return ToldNothing(channel) || channel.times.size() <= channel.gaps.size() + 1;
+  });
+}
+
 Result<PowerInput> ReadPowerOfRun(ByteSource& source) {
   RunInput run;
   if (auto ok = store::Load(source, {}, run); !ok) return ok.error();
   PowerInput power;
   static_cast<PowerTrace&>(power) = std::move(run.power);
+  if (run.recording) LeaveOutSilent(power);
   std::erase_if(power.channels, ToldNothing);
   if (power.channels.empty()) {
     return InvalidError(fmt::format("{}: a run file without power readings", source.name()));
@@ -312,11 +335,21 @@ Result<bool> PrepareRecording(const PipelineOptions& options, RunInput& run) {
         "--ops TRACE --power {} shares that out among the operations of a trace",
         file, file, file));
   }
+  const bool had_meters = !run.power.channels.empty();
+  if (run.recording) LeaveOutSilent(run.power);
   std::erase_if(run.power.channels, ToldNothing);
+  if (had_meters && run.power.channels.empty()) {
+    return InvalidError(fmt::format("{}: no meter told anything", run.power.report.file));
+  }
   if (!options.only_ours) return true;
   if (!run.recording) {
     return MisuseError(
         "--only-ours: who used the machine is known only of a recording; beryl record makes one");
+  }
+  if (!account::IsAnythingWatched(*run.recording)) {
+    return InvalidError(
+        "--only-ours: no process was watched in this recording, so none of its energy is known to "
+        "be ours; beryl record -- CMD or --pid N watches one");
   }
   run.power = account::Virtualize(run.power, *run.recording, account::SplitRule::kBusy, run.notes);
   return true;

@@ -54,6 +54,7 @@ struct DeviceEnergy {
   double mean_w = kUnknown;  // over `seconds`
   double seconds = 0;        // for which its power is known
   EnergySplit split;
+  double rest_j = kUnknown;           // all that is not ours
   std::vector<std::string> channels;  // names of the channels it contains or is contained in
   std::vector<MeterGap> gaps;
   std::vector<double> slices_w;  // mean power in equal slices of the recording; NaN: not known
@@ -68,7 +69,8 @@ struct ProcessEnergy {
   std::vector<double> energy_j;  // for each device; NaN: not told apart
 };
 
-// The mean of one of IrEne's resource features over the recording.
+// The mean of one of IrEne's resource features over the rounds, or over the recording if there are
+// none.
 struct FeatureMean {
   std::string name;
   std::string device;  // empty: the machine
@@ -94,6 +96,21 @@ struct Spread {
   double deviation = kUnknown;  // of the sample
 };
 
+// Of all devices together, as far as each is known.
+struct TotalEnergy {
+  double energy_j = kUnknown;
+  double low_j = kUnknown;  // where an estimate is among them
+  double high_j = kUnknown;
+  double mean_w = kUnknown;
+  double ours_j = kUnknown;   // of the devices that are told apart
+  double split_j = kUnknown;  // energy of those
+  bool all_split = true;      // every device that told something is told apart
+  Origin origin = Origin::kMeasured;
+  // What has no part in the sum: "DRAM:1 for 1.50 s", "the CPUs, which only wall reads". Empty: the
+  // sum is complete.
+  std::vector<std::string> missing;
+};
+
 // The measured whole, where a meter stands before everything (wall, battery, psys).
 struct WholeMachine {
   std::string channel;  // empty: no such meter
@@ -107,6 +124,7 @@ struct Measurement {
   Recording recording;  // without activity and features over time
   double seconds = 0;
   std::vector<DeviceEnergy> devices;
+  TotalEnergy total;
   std::vector<ChannelEnergy> channels;
   std::vector<ProcessEnergy> processes;  // most energy first
   std::vector<FeatureMean> features;
@@ -115,7 +133,7 @@ struct Measurement {
   Spread seconds_s;  // of rounds
   WholeMachine whole;
   double overhead_cpu_pct = kUnknown;  // of one core
-  double overhead_j = kUnknown;
+  double overhead_j = kUnknown;        // the recorder's part of the time that the CPUs have
   std::vector<std::string> notes;
 };
 

@@ -55,13 +55,18 @@ std::vector<std::string> SettleEstimates(PowerTrace& power) {
       continue;
     }
     // Every stretch of a counter that stood still is a gap.
-    if (counter->times.size() <= 1 + counter->gaps.size()) {
-      channels[i].name = counter->name;
-      channels[i].meter.within = counter->meter.within;
-      estimated.push_back(channels[i].name);
-      std::swap(*counter, channels[i]);
+    if (counter->times.size() > 1 + counter->gaps.size()) {
+      channels.erase(channels.begin() + static_cast<std::ptrdiff_t>(i));
+      i = 0;
+      continue;
     }
-    channels.erase(channels.begin() + static_cast<std::ptrdiff_t>(i));
+    std::string device = counter->name;
+    channels[i].meter.within = counter->meter.within;
+    counter->name = device + ":counter";
+    counter->meter.within = device;
+    channels[i].name = device;
+    std::swap(*counter, channels[i]);
+    estimated.push_back(std::move(device));
     i = 0;
   }
   return estimated;

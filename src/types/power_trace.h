@@ -78,7 +78,8 @@ struct PowerTrace {
 };
 
 // Where a counter moved, takes out the estimate that would have stood in for it; where it never
-// did, puts the estimate in its place. Returns the channels that are estimates now.
+// did, puts the estimate in its place and keeps the counter beside it, as `CPU:0:counter` within
+// `CPU:0`. Returns the channels that are estimates now.
 std::vector<std::string> SettleEstimates(PowerTrace& power);
 
 }  // namespace beryl

@@ -52,10 +52,13 @@ TEST(SettleEstimates, ACounterThatNeverMovedIsReplaced) {
     PowerTrace power =
         has_readings ? CounterWithEstimate({0, 0}, {1}) : CounterWithEstimate({}, {});
     EXPECT_EQ(SettleEstimates(power), std::vector<std::string>{"CPU:0"});
-    ASSERT_EQ(power.channels.size(), 1U);
-    EXPECT_EQ(power.channels[0].name, "CPU:0");
-    EXPECT_EQ(power.channels[0].meter.within, "psys");
-    EXPECT_EQ(power.channels[0].meter.origin, Origin::kEstimated);
+    ASSERT_EQ(power.channels.size(), 2U);
+    EXPECT_EQ(power.channels[0].name, "CPU:0:counter");
+    EXPECT_EQ(power.channels[0].meter.within, "CPU:0");
+    EXPECT_EQ(power.channels[0].meter.origin, Origin::kMeasured);
+    EXPECT_EQ(power.channels[1].name, "CPU:0");
+    EXPECT_EQ(power.channels[1].meter.within, "psys");
+    EXPECT_EQ(power.channels[1].meter.origin, Origin::kEstimated);
   }
 }
 

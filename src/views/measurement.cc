@@ -14,10 +14,6 @@
 namespace beryl::views {
 namespace {
 
-void AddKnown(double& sum, double value) {
-  if (!std::isnan(value)) sum = std::isnan(sum) ? value : sum + value;
-}
-
 std::string Csv(const Measurement& measured) {
   auto number = [](double value) {
     return CsvNumber(std::isfinite(value) ? std::optional(value) : std::nullopt);
@@ -28,67 +24,55 @@ std::string Csv(const Measurement& measured) {
   for (const DeviceEnergy& device : measured.devices) {
     double gap_s = 0;
     for (const MeterGap& gap : device.gaps) gap_s += gap.seconds;
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},beryl.measurement/1\n",
-                        CsvText(device.device), number(device.energy_j), number(device.low_j),
-                        number(device.high_j), number(device.mean_w), number(device.seconds),
-                        number(device.split.ours_j), number(device.split.others_j),
-                        number(device.split.recorder_j), number(device.split.idle_j),
-                        number(device.energy_j - device.split.ours_j), OriginName(device.origin),
-                        CsvText(device.source), number(gap_s));
+    text += fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},beryl.measurement/1\n", CsvText(device.device),
+        number(device.energy_j), number(device.low_j), number(device.high_j), number(device.mean_w),
+        number(device.seconds), number(device.split.ours_j), number(device.split.others_j),
+        number(device.split.recorder_j), number(device.split.idle_j), number(device.rest_j),
+        OriginName(device.origin), CsvText(device.source), number(gap_s));
   }
   return text;
 }
 
-}  // namespace
-
-MeasurementTotals TotalsOf(const Measurement& measured) {
-  MeasurementTotals totals;
-  double low = kUnknown;
-  double high = kUnknown;
-  for (const DeviceEnergy& device : measured.devices) {
-    if (std::isnan(device.energy_j)) continue;
-    AddKnown(totals.energy_j, device.energy_j);
-    AddKnown(totals.mean_w, device.mean_w);
-    AddKnown(low, std::isnan(device.low_j) ? device.energy_j : device.low_j);
-    AddKnown(high, std::isnan(device.high_j) ? device.energy_j : device.high_j);
-    totals.estimated = totals.estimated || device.origin == Origin::kEstimated;
-    if (std::isnan(device.split.ours_j)) {
-      totals.all_split = false;
-      continue;
-    }
-    AddKnown(totals.ours_j, device.split.ours_j);
-    AddKnown(totals.split_j, device.energy_j);
+// The first few of what is missing.
+std::string MissingText(const TotalEnergy& total) {
+  constexpr size_t kMost = 3;
+  const auto shown = static_cast<std::ptrdiff_t>(std::min(total.missing.size(), kMost));
+  const std::vector<std::string> some(total.missing.begin(), total.missing.begin() + shown);
+  std::string text = fmt::format("{}", fmt::join(some, " and "));
+  if (total.missing.size() > kMost) {
+    text += fmt::format(" and {} more", total.missing.size() - kMost);
   }
-  if (totals.estimated) {
-    totals.low_j = low;
-    totals.high_j = high;
-  }
-  return totals;
+  return Printable(text);
 }
+
+}  // namespace
 
 std::string JoulesText(double joules) { return std::isnan(joules) ? "-" : FormatJoules(joules); }
 
 std::string HeadlineOf(const Measurement& measured) {
-  const MeasurementTotals totals = TotalsOf(measured);
-  if (std::isnan(totals.energy_j)) {
+  const TotalEnergy& total = measured.total;
+  if (std::isnan(total.energy_j)) {
     return fmt::format("no energy is known of {}", FormatSeconds(measured.seconds));
   }
-  std::string text =
-      totals.estimated
-          ? fmt::format("an estimate: {} ({} to {}) in {}, {}", FormatJoules(totals.energy_j),
-                        FormatJoules(totals.low_j), FormatJoules(totals.high_j),
-                        FormatSeconds(measured.seconds), FormatWatts(totals.mean_w))
-          : fmt::format("{} in {}, {}", FormatJoules(totals.energy_j),
-                        FormatSeconds(measured.seconds), FormatWatts(totals.mean_w));
+  std::string text = total.origin == Origin::kEstimated ? "an estimate: " : "";
+  if (!total.missing.empty()) text += "at least ";
+  text += FormatJoules(total.energy_j);
+  if (total.origin == Origin::kEstimated) {
+    text += fmt::format(" ({} to {})", FormatJoules(total.low_j), FormatJoules(total.high_j));
+  }
+  text += fmt::format(" in {}, {}", FormatSeconds(measured.seconds), FormatWatts(total.mean_w));
+  if (!total.missing.empty()) text += fmt::format(", without {}", MissingText(total));
   const bool watched = !measured.recording.command.empty() || !measured.recording.pids.empty();
-  if (std::isnan(totals.ours_j) || !watched) return text;
-  const std::string ours = FormatJoules(totals.ours_j);
-  if (totals.all_split) {
-    return text + fmt::format("; {} ({}) of it ours", ours,
-                              FormatPercent(totals.ours_j / totals.energy_j));
+  if (std::isnan(total.ours_j) || !watched) return text;
+  const std::string ours = FormatJoules(total.ours_j);
+  if (total.all_split) {
+    return text +
+           fmt::format("; {} ({}) of it ours", ours,
+                       total.energy_j > 0 ? FormatPercent(total.ours_j / total.energy_j) : "-");
   }
   return text + fmt::format("; {} of the {} that are told apart are ours", ours,
-                            FormatJoules(totals.split_j));
+                            FormatJoules(total.split_j));
 }
 
 std::string SubjectOf(const Measurement& measured) {

@@ -8,20 +8,7 @@
 
 namespace beryl::views {
 
-// Over the devices of which each is known.
-struct MeasurementTotals {
-  double energy_j = kUnknown;
-  double low_j = kUnknown;  // where an estimate is among them
-  double high_j = kUnknown;
-  double mean_w = kUnknown;
-  double ours_j = kUnknown;
-  double split_j = kUnknown;  // energy of the devices that are told apart
-  bool all_split = true;      // of every device it is known what is ours
-  bool estimated = false;
-};
-MeasurementTotals TotalsOf(const Measurement& measured);
-
-// "123 J in 10.0 s, 12.3 W; 98.0 J (80 %) of it ours"
+// "123 J in 10.0 s, 12.3 W; 98.0 J (80 %) of it ours"; "at least 123 J" if something is missing.
 std::string HeadlineOf(const Measurement& measured);
 // The command, or the processes that were watched, or the file.
 std::string SubjectOf(const Measurement& measured);

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -84,7 +86,7 @@ class MeasurementJson {
     json_.Member("mean_w", device.mean_w);
     json_.Member("seconds", device.seconds);
     json_.Member("ours_j", device.split.ours_j);
-    json_.Member("rest_j", device.energy_j - device.split.ours_j);
+    json_.Member("rest_j", device.rest_j);
     json_.Member("others_j", device.split.others_j);
     json_.Member("recorder_j", device.split.recorder_j);
     json_.Member("idle_j", device.split.idle_j);
@@ -129,12 +131,14 @@ class MeasurementJson {
   }
 
   void Totals() {
-    const MeasurementTotals totals = TotalsOf(measured_);
+    const TotalEnergy& total = measured_.total;
     json_.Key("total").BeginObject();
-    json_.Member("energy_j", totals.energy_j);
-    json_.Member("ours_j", totals.all_split ? totals.ours_j : kUnknown);
-    json_.Member("mean_w", totals.mean_w);
-    json_.Member("origin", OriginName(totals.estimated ? Origin::kEstimated : Origin::kMeasured));
+    json_.Member("energy_j", total.energy_j);
+    json_.Member("ours_j", total.all_split ? total.ours_j : kUnknown);
+    json_.Member("mean_w", total.mean_w);
+    json_.Member("origin", OriginName(total.origin));
+    json_.Member("complete", total.missing.empty());
+    List("missing", total.missing, [&](const std::string& what) { json_.Value(what); });
     json_.End();
   }
 
@@ -215,15 +219,29 @@ class MeasurementJson {
     json_.End();
   }
 
-  // Names stand for the machine and for an only GPU; `gpus` has those of each.
+  // All names are always there. They stand for the machine and for an only GPU; `gpus` has those of
+  // each.
   void Features() {
+    static constexpr std::array<std::string_view, 8> kAlways = {
+        "cpu_util", "mem_usg", "gpu_util", "gm_usg", "g_clk", "gm_clk", "latency", "gpu_energy"};
     std::set<std::string> gpus;
     for (const FeatureMean& feature : measured_.features) {
       if (!feature.device.empty()) gpus.insert(feature.device);
     }
+    auto stands_for_all = [&](const FeatureMean& feature) {
+      return feature.device.empty() || gpus.size() == 1;
+    };
     json_.Key("features").BeginObject();
+    for (const std::string_view name : kAlways) {
+      double mean = kUnknown;
+      for (const FeatureMean& feature : measured_.features) {
+        if (feature.name == name && stands_for_all(feature)) mean = feature.mean;
+      }
+      json_.Member(name, mean);
+    }
     for (const FeatureMean& feature : measured_.features) {
-      if (feature.device.empty() || gpus.size() == 1) json_.Member(feature.name, feature.mean);
+      const bool written = std::find(kAlways.begin(), kAlways.end(), feature.name) != kAlways.end();
+      if (!written && stands_for_all(feature)) json_.Member(feature.name, feature.mean);
     }
     json_.Key("gpus").BeginObject();
     for (const std::string& gpu : gpus) {

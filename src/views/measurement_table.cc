@@ -89,7 +89,7 @@ class MeasurementTable : public TextPage {
           RightAligned(std::isnan(device.mean_w) ? "-" : FormatWatts(device.mean_w), kNumber) +
           RightAligned(FormatSeconds(device.seconds), kNumber) + Joules(split.ours_j);
       line += IsWide() ? Joules(split.others_j) + Joules(split.recorder_j) + Joules(split.idle_j)
-                       : Joules(device.energy_j - split.ours_j);
+                       : Joules(device.rest_j);
       Line(line + "  " + SourceText(device));
     }
     OtherChannels();
@@ -124,18 +124,33 @@ class MeasurementTable : public TextPage {
     }
   }
 
+  // Those with the most energy, in the order of the devices.
   void Power() {
-    size_t shown = 0;
+    std::vector<const DeviceEnergy*> plots;
     for (const DeviceEnergy& device : measured_.devices) {
-      if (std::isnan(device.energy_j) || device.slices_w.empty()) continue;
-      if (shown++ == kPlotsShown) break;
-      Plot(device);
+      if (!std::isnan(device.energy_j) && !device.slices_w.empty()) plots.push_back(&device);
     }
-    if (shown == 0) return;
+    if (plots.empty()) return;
+    std::vector<const DeviceEnergy*> by_energy = plots;
+    std::stable_sort(by_energy.begin(), by_energy.end(),
+                     [](const auto* a, const auto* b) { return a->energy_j > b->energy_j; });
+    by_energy.resize(std::min(by_energy.size(), kPlotsShown));
+    std::vector<std::string> left_out;
+    for (const DeviceEnergy* device : plots) {
+      if (std::find(by_energy.begin(), by_energy.end(), device) != by_energy.end()) {
+        Plot(*device);
+      } else {
+        left_out.push_back(device->device);
+      }
+    }
     const int columns = static_cast<int>(Columns());
     Marks();
     Line(Blanks(kGutter) + Padded("0", columns - 8) +
          RightAligned(FormatSeconds(measured_.seconds), 8));
+    if (!left_out.empty()) {
+      Paragraph(fmt::format("and {} more: {}", left_out.size(), fmt::join(left_out, ", ")), 0,
+                kDimStyle);
+    }
     Line();
   }
 
@@ -295,11 +310,11 @@ class MeasurementTable : public TextPage {
     }
     if (cost.resident_bytes > 0) text += fmt::format(", {}", FormatBytes(cost.resident_bytes));
     if (cost.ticks > 0) {
-      text += fmt::format("; of {} ticks {} were late and {} missed", FormatCount(cost.ticks),
-                          FormatCount(cost.late), FormatCount(cost.missed));
+      text += fmt::format("; {} ticks, {} late", FormatCount(cost.ticks), FormatCount(cost.late));
       if (!std::isnan(cost.late_p99_us)) {
-        text += fmt::format(", 99 % within {}", FormatSeconds(cost.late_p99_us * 1e-6));
+        text += fmt::format(" (99 % within {})", FormatSeconds(cost.late_p99_us * 1e-6));
       }
+      text += fmt::format("; {} more missed", FormatCount(cost.missed));
       if (cost.lost > 0) text += fmt::format("; {} samples were lost", FormatCount(cost.lost));
     }
     Paragraph(text);

@@ -25,10 +25,14 @@ Measurement MakeMeasurement() {
   cpu.mean_w = 10;
   cpu.seconds = 10;
   cpu.split = {80, 15, 1, 4};
+  cpu.rest_j = 20;
   cpu.channels = {"CPU:0", "CORE:0"};
   cpu.slices_w = {10, 10, kUnknown, 10};
   cpu.gaps = {{5, 2.5, "the counter stood still"}};
   measured.devices = {cpu};
+  measured.total.energy_j = measured.total.split_j = 100;
+  measured.total.mean_w = 10;
+  measured.total.ours_j = 80;
   ChannelEnergy core;
   core.name = "CORE:0";
   core.scope = ChannelScope::kCore;
@@ -53,8 +57,9 @@ TEST(MeasurementViewTest, TheHeadlineSaysWhatAndWhose) {
 TEST(MeasurementViewTest, AnEstimateIsCalledOne) {
   Measurement measured = MakeMeasurement();
   measured.devices[0].origin = Origin::kEstimated;
-  measured.devices[0].low_j = 50;
-  measured.devices[0].high_j = 150;
+  measured.total.origin = Origin::kEstimated;
+  measured.devices[0].low_j = measured.total.low_j = 50;
+  measured.devices[0].high_j = measured.total.high_j = 150;
   const std::string text = Write(measured, Format::kTable, {});
   EXPECT_THAT(text, HasSubstr("an estimate: 100 J (50.0 J to 150 J) in 10.0 s"));
   EXPECT_THAT(text, HasSubstr("estimated, ±50"));
@@ -64,12 +69,60 @@ TEST(MeasurementViewTest, UnknownIsNeverZero) {
   Measurement measured = MakeMeasurement();
   measured.devices[0].energy_j = measured.devices[0].mean_w = kUnknown;
   measured.devices[0].split = {};
+  measured.devices[0].rest_j = kUnknown;
+  measured.total = {};
   EXPECT_THAT(Write(measured, Format::kTable, {}), HasSubstr("no energy is known of 10.0 s"));
   const std::string json = Write(measured, Format::kJson, {});
   EXPECT_THAT(json, HasSubstr(R"("energy_j":null,"low_j":null)"));
   EXPECT_THAT(json, HasSubstr(R"("gpu_energy":null)"));
   EXPECT_THAT(json, HasSubstr(R"("missed_ticks":null)"));
   EXPECT_THAT(Write(measured, Format::kCsv, {}), HasSubstr("CPU:0,,,,,10,,,,,,measured"));
+}
+
+TEST(MeasurementViewTest, ATotalWithoutAllIsAtLeastThat) {
+  Measurement measured = MakeMeasurement();
+  EXPECT_THAT(Write(measured, Format::kJson, {}), HasSubstr(R"("complete":true,"missing":[])"));
+  measured.total.missing = {"CPU:0 for 2.50 s", "the CPUs, which only wall reads"};
+  EXPECT_THAT(Write(measured, Format::kTable, {}),
+              HasSubstr("at least 100 J in 10.0 s, 10.0 W, without CPU:0 for 2.50 s and the"));
+  EXPECT_THAT(Write(measured, Format::kJson, {}),
+              HasSubstr(R"("complete":false,"missing":["CPU:0 for 2.50 s",)"));
+}
+
+TEST(MeasurementViewTest, ThePlotsOfTheMostEnergyAreShownAndTheOthersNamed) {
+  Measurement measured = MakeMeasurement();
+  measured.devices[0].energy_j = 1;
+  for (const char* name : {"DRAM:0", "GPU:0", "GPU:1", "GPU:2"}) {
+    measured.devices.push_back(measured.devices[0]);
+    measured.devices.back().device = name;
+    measured.devices.back().energy_j = 100;
+  }
+  EXPECT_THAT(Write(measured, Format::kTable, {}), HasSubstr("and 1 more: CPU:0\n"));
+}
+
+TEST(MeasurementViewTest, EveryFeatureHasItsName) {
+  Measurement measured = MakeMeasurement();
+  EXPECT_THAT(
+      Write(measured, Format::kJson, {}),
+      HasSubstr(R"("features":{"cpu_util":45,"mem_usg":null,"gpu_util":null,"gm_usg":null,)"
+                R"("g_clk":null,"gm_clk":null,"latency":null,"gpu_energy":null,"gpus":{}})"));
+  measured.features.push_back({"gpu_util", "GPU:0", "%", 70});
+  EXPECT_THAT(Write(measured, Format::kJson, {}),
+              HasSubstr(R"("gpu_util":70,"gm_usg":null,"g_clk":null)"));
+  measured.features.push_back({"gpu_util", "GPU:1", "%", 30});
+  EXPECT_THAT(Write(measured, Format::kJson, {}),
+              HasSubstr(R"("gpu_util":null,"gm_usg":null,"g_clk":null,"gm_clk":null,)"
+                        R"("latency":null,"gpu_energy":null,"gpus":{"GPU:0":{"gpu_util":70},)"));
+}
+
+TEST(MeasurementViewTest, MissedTicksAreNoneOfThoseThatWereTaken) {
+  Measurement measured = MakeMeasurement();
+  measured.overhead_cpu_pct = 0.5;
+  measured.recording.cost.ticks = 749;
+  measured.recording.cost.late = 157;
+  measured.recording.cost.missed = 125;
+  EXPECT_THAT(Write(measured, Format::kTable, {}),
+              HasSubstr("749 ticks, 157 late; 125 more missed"));
 }
 
 TEST(MeasurementViewTest, WhatADeviceContainsIsListedUnderIt) {

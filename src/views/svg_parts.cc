@@ -201,10 +201,12 @@ std::string RunName(const RunContext& context) {
 
 std::vector<std::string> SourceLines(const AccountReport& report) {
   double worst = 0;
+  bool estimated = false;
   double attributed = 0;
   double total = 0;
   for (const ChannelAccount& account : report.channels) {
     worst = std::max(worst, account.ClosureError());
+    estimated = estimated || account.origin == Origin::kEstimated;
     attributed += account.attributed.value;
     total += account.total.value;
   }
@@ -212,9 +214,9 @@ std::vector<std::string> SourceLines(const AccountReport& report) {
   lines.push_back(fmt::format(
       "{}: {} of {} went to operations; the parts {}", report.context.tool,
       FormatJoules(attributed), FormatJoules(total),
-      std::isfinite(worst)
-          ? fmt::format("sum to what was measured, left over {:.0e} of the total", worst)
-          : "cannot be added up: a reading is too large to be a number of watts"));
+      std::isfinite(worst) ? fmt::format("sum to {}, left over {:.0e} of the total",
+                                         estimated ? "the totals" : "what was measured", worst)
+                           : "cannot be added up: a reading is too large to be a number of watts"));
   return lines;
 }
 

@@ -283,7 +283,9 @@ class TableWriter : public TextPage {
                           "total", "operations", narrow ? "" : "       ", "idle",
                           narrow ? "" : "        ", "unattributed")));
     double worst = 0;
+    bool estimated = false;
     for (const ChannelAccount& account : report_.channels) {
+      estimated = estimated || account.origin == Origin::kEstimated;
       const double total = account.total.value;
       auto share = [&](Joules part, int width) {
         if (narrow) return std::string();
@@ -300,9 +302,8 @@ class TableWriter : public TextPage {
     }
     Paragraph(
         std::isfinite(worst)
-            ? fmt::format(
-                  "closure: the parts sum to what was measured; left over {:.1e} of the total",
-                  worst)
+            ? fmt::format("closure: the parts sum to {}; left over {:.1e} of the total",
+                          estimated ? "the totals" : "what was measured", worst)
             : "closure: the parts cannot be added up; a reading is too large to be a number of "
               "watts");
     Line();
