@@ -466,6 +466,20 @@ TEST_F(SessionsTest, ReadsOnSlowlyForExporters) {
   EXPECT_TRUE(meters_.running());
 }
 
+TEST_F(SessionsTest, ExportersAreToldOfSessionsOnlyIfAsked) {
+  for (const bool tell : {false, true}) {
+    SessionsOptions options;
+    options.tell_sessions = tell;
+    Open(options);
+    ASSERT_TRUE(sessions_->Start(me_, Own()));
+    const LivePower live = sessions_->Live();
+    ASSERT_THAT(live.sessions, SizeIs(1));
+    EXPECT_EQ(live.sessions[0].name, tell ? "test" : "");
+    EXPECT_EQ(live.sessions[0].devices.empty(), !tell);
+    sessions_.reset();
+  }
+}
+
 TEST_F(SessionsTest, ManyThreadsStartAndStopManyAtATime) {
   Open();
   std::atomic<int> done = 0;

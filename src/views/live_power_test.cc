@@ -66,6 +66,14 @@ TEST(Prometheus, EscapesWhatClientsCallTheirSessions) {
       HasSubstr("beryl_session_ours_joules_total{session=\"3\",name=\"a \\\"b\\\"\\n\\\\c\""));
 }
 
+TEST(Prometheus, CountsSessionsThatNothingIsToldOf) {
+  LivePower power = Machine();
+  power.sessions[0].devices.clear();
+  const std::string text = WritePrometheus(power);
+  EXPECT_THAT(text, HasSubstr("beryl_sessions 1\n"));
+  EXPECT_THAT(text, Not(HasSubstr("beryl_session_")));
+}
+
 TEST(Otlp, IsWhatCollectorsTake) {
   const std::string text = WriteOtlp(Machine());
   EXPECT_THAT(text, HasSubstr("{\"key\":\"service.name\",\"value\":{\"stringValue\":\"beryl\"}}"));
