@@ -25,7 +25,9 @@ endif()
 
 find_program(BERYL_CCACHE ccache)
 if(BERYL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${BERYL_CCACHE}")
+  # It keeps nothing that was compiled with a precompiled header unless it is told this.
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+    CCACHE_SLOPPINESS=pch_defines,time_macros "${BERYL_CCACHE}")
 endif()
 
 find_program(BERYL_LLD ld.lld)

@@ -61,7 +61,7 @@ set_target_properties(beryl_rpc PROPERTIES LINKER_LANGUAGE CXX)
 target_compile_options(beryl_rpc PRIVATE -ffunction-sections -fdata-sections)
 target_link_libraries(beryl_rpc PUBLIC beryl_grpc beryl_server beryl_api)
 
-set(monitor_main monitor_main.cc monitor_arguments.cc meter_arguments.cc)
+set(monitor_main monitor_main.cc command_line.cc monitor_arguments.cc meter_arguments.cc)
 # Of the command line it has its own part only: the rest knows every other room.
 list(TRANSFORM monitor_main PREPEND "${PROJECT_SOURCE_DIR}/src/cli/")
 add_executable(beryl-monitor ${monitor_main})

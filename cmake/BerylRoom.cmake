@@ -35,3 +35,28 @@ function(beryl_room room)
       DISCOVERY_TIMEOUT 60)
   endif()
 endfunction()
+
+# beryl_precompile(<room>...)
+#
+# What nearly every file includes is read once for all of these rooms, which have to be compiled with
+# the same options. In release builds only: the others see to it that each file includes what it
+# uses. -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON does without.
+function(beryl_precompile first)
+  if(NOT CMAKE_BUILD_TYPE STREQUAL "Release" OR CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    return()
+  endif()
+  target_precompile_headers(beryl_${first} PRIVATE
+    <algorithm> <array> <cmath> <cstdint> <functional> <map> <memory> <optional> <string>
+    <string_view> <unordered_map> <utility> <vector> <fmt/format.h>)
+  foreach(room IN LISTS ARGN)
+    target_precompile_headers(beryl_${room} REUSE_FROM beryl_${first})
+  endforeach()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    foreach(room IN ITEMS ${first} ${ARGN})
+      # The first for ccache. GCC 12 forgets that what it has precompiled is of the system, and
+      # misfires inside std::string.
+      target_compile_options(beryl_${room} PRIVATE
+        -fpch-preprocess -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
+    endforeach()
+  endif()
+endfunction()

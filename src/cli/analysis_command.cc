@@ -1,10 +1,10 @@
 #include "cli/analysis_command.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/terminal.h"
 
 namespace beryl::cli {
@@ -43,9 +43,9 @@ views::Format FormatOf(const std::string& name) {
   return views::Format::kTable;
 }
 
-void AddPhaseOption(CLI::App& command, std::string& phase) {
+void AddPhaseOption(Command& command, std::string& phase) {
   command.add_option("--phase", phase, "Only this pass; default: all")
-      ->check(CLI::IsMember({"forward", "backward", "optimizer"}));
+      ->check(IsMember({"forward", "backward", "optimizer"}));
 }
 
 std::optional<Phase> PhaseOf(const std::string& name) {

@@ -22,7 +22,7 @@ int RunAnalysis(const RunArguments& arguments, const OutputArguments& output,
 views::Format FormatOf(const std::string& name);
 
 // --phase: which of them; nothing: all.
-void AddPhaseOption(CLI::App& command, std::string& phase);
+void AddPhaseOption(Command& command, std::string& phase);
 std::optional<Phase> PhaseOf(const std::string& name);
 
 }  // namespace beryl::cli

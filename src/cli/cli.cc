@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <csignal>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "cli/command_line.h"
 #include "version.h"
 
 namespace beryl::cli {
@@ -38,14 +38,15 @@ std::string Suggestion(const std::string& word, const std::vector<std::string>& 
 
 // The first word that is no command, or that looks like an option and is none; empty if all is
 // known.
-std::string UnknownWord(const CLI::App& app, int argc, char** argv) {
+std::string UnknownWord(const Command& app, int argc, char** argv) {
   std::vector<std::string> known;
-  if (app.get_subcommands().empty()) {
-    for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
+  const auto chosen = app.chosen_subcommands();
+  if (chosen.empty()) {
+    for (const Command* command : app.get_subcommands()) known.push_back(command->get_name());
     if (argc < 2 || argv[1][0] == '-') return "";
     return fmt::format("unknown command '{}'{}", argv[1], Suggestion(argv[1], known));
   }
-  for (const CLI::Option* option : app.get_subcommands().front()->get_options()) {
+  for (const Option* option : chosen.front()->get_options()) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   }
   for (int i = 1; i < argc; ++i) {
@@ -68,11 +69,11 @@ int Fail(const Error& error) {
 int Run(int argc, char** argv) {
   // A reader that goes away, such as head, ends the program quietly.
   std::signal(SIGPIPE, SIG_DFL);
-  CLI::App app{"Where do a deep-learning program's joules go?", "beryl"};
+  Command app{"Where do a deep-learning program's joules go?", "beryl"};
   app.footer(kFooter);
   app.set_version_flag("--version", fmt::format("beryl {} ({})", kVersion, kBuildType));
-  app.require_subcommand(1);
-  app.get_formatter()->column_width(34);
+  app.require_subcommand();
+  app.column_width(34);
   int exit_code = kSuccess;
   AddAccountCommand(app, exit_code);
   AddImportCommand(app, exit_code);
@@ -98,17 +99,15 @@ int Run(int argc, char** argv) {
   AddTradeoffCommand(app, exit_code);
   AddDemoCommand(app, exit_code);
   AddCompletionCommand(app, exit_code);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& done) {
-    return app.exit(done);  // --help and --version
-  } catch (const CLI::ParseError& error) {
+  const Parsing parsing = app.parse(argc, argv);
+  if (parsing.outcome == Parsing::Outcome::kAnswered) return kSuccess;
+  if (parsing.outcome == Parsing::Outcome::kRefused) {
     std::string where = "beryl";
-    for (const CLI::App* command : app.get_subcommands()) where += " " + command->get_name();
+    for (const Command* command : app.chosen_subcommands()) where += " " + command->get_name();
     // What is missing is often just misspelt; then that is the better message.
     const std::string unknown = UnknownWord(app, argc, argv);
-    fmt::print(stderr, "{}: {}\nSee {} --help\n", where, unknown.empty() ? error.what() : unknown,
-               where);
+    fmt::print(stderr, "{}: {}\nSee {} --help\n", where,
+               unknown.empty() ? parsing.refusal : unknown, where);
     return kMisuse;
   }
   return exit_code;

@@ -7,11 +7,9 @@
 
 #include "base/result.h"
 
-namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own
-class App;
-}
-
 namespace beryl::cli {
+
+class Command;
 
 enum ExitCode { kSuccess = 0, kFailure = 1, kMisuse = 2 };
 
@@ -19,30 +17,30 @@ enum ExitCode { kSuccess = 0, kFailure = 1, kMisuse = 2 };
 int Run(int argc, char** argv);
 
 // Each adds its subcommand to `app`. When the subcommand is chosen, `exit_code` is set.
-void AddAccountCommand(CLI::App& app, int& exit_code);
-void AddImportCommand(CLI::App& app, int& exit_code);
-void AddSourcesCommand(CLI::App& app, int& exit_code);
-void AddRecordCommand(CLI::App& app, int& exit_code);
-void AddShowCommand(CLI::App& app, int& exit_code);
-void AddMonitorCommand(CLI::App& app, int& exit_code);
-void AddFootprintCommands(CLI::App& app, int& exit_code);  // tef, stef, stpf
-void AddEddCommand(CLI::App& app, int& exit_code);
-void AddTimelineCommand(CLI::App& app, int& exit_code);
-void AddExportCommand(CLI::App& app, int& exit_code);
-void AddCompareCommand(CLI::App& app, int& exit_code);
-void AddPrecisionCommand(CLI::App& app, int& exit_code);
-void AddModelsCommand(CLI::App& app, int& exit_code);
-void AddDescribeCommand(CLI::App& app, int& exit_code);
-void AddTrainCommand(CLI::App& app, int& exit_code);
-void AddPredictCommand(CLI::App& app, int& exit_code);
-void AddEvaluateCommand(CLI::App& app, int& exit_code);
-void AddAblateCommand(CLI::App& app, int& exit_code);
-void AddCalibrateCommand(CLI::App& app, int& exit_code);
-void AddBottlenecksCommand(CLI::App& app, int& exit_code);
-void AddCostCommand(CLI::App& app, int& exit_code);
-void AddTradeoffCommand(CLI::App& app, int& exit_code);
-void AddDemoCommand(CLI::App& app, int& exit_code);
-void AddCompletionCommand(CLI::App& app, int& exit_code);
+void AddAccountCommand(Command& app, int& exit_code);
+void AddImportCommand(Command& app, int& exit_code);
+void AddSourcesCommand(Command& app, int& exit_code);
+void AddRecordCommand(Command& app, int& exit_code);
+void AddShowCommand(Command& app, int& exit_code);
+void AddMonitorCommand(Command& app, int& exit_code);
+void AddFootprintCommands(Command& app, int& exit_code);  // tef, stef, stpf
+void AddEddCommand(Command& app, int& exit_code);
+void AddTimelineCommand(Command& app, int& exit_code);
+void AddExportCommand(Command& app, int& exit_code);
+void AddCompareCommand(Command& app, int& exit_code);
+void AddPrecisionCommand(Command& app, int& exit_code);
+void AddModelsCommand(Command& app, int& exit_code);
+void AddDescribeCommand(Command& app, int& exit_code);
+void AddTrainCommand(Command& app, int& exit_code);
+void AddPredictCommand(Command& app, int& exit_code);
+void AddEvaluateCommand(Command& app, int& exit_code);
+void AddAblateCommand(Command& app, int& exit_code);
+void AddCalibrateCommand(Command& app, int& exit_code);
+void AddBottlenecksCommand(Command& app, int& exit_code);
+void AddCostCommand(Command& app, int& exit_code);
+void AddTradeoffCommand(Command& app, int& exit_code);
+void AddDemoCommand(Command& app, int& exit_code);
+void AddCompletionCommand(Command& app, int& exit_code);
 
 // Prints the error to stderr and returns the exit code for it.
 int Fail(const Error& error);

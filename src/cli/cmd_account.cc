@@ -1,10 +1,10 @@
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/pipeline.h"
 #include "cli/run_arguments.h"
 #include "cli/terminal.h"
@@ -122,20 +122,20 @@ int RunAccount(const AccountArguments& arguments) {
 
 }  // namespace
 
-void AddAccountCommand(CLI::App& app, int& exit_code) {
+void AddAccountCommand(Command& app, int& exit_code) {
   auto arguments = std::make_shared<AccountArguments>();
-  CLI::App* command = app.add_subcommand("account", kDescription);
+  Command* command = app.add_subcommand("account", kDescription);
   command->footer(kFooter);
   AddInputOptions(*command, arguments->run);
   AddAccountOptions(*command, arguments->run);
   command->add_option("--depth", arguments->depth, "Levels of the tree to show")
       ->type_name("N")
-      ->check(CLI::Range(0, 1'000'000));
+      ->check(Range(0, 1'000'000));
   command
       ->add_option("--top", arguments->top,
                    "Operations to list (10 in a table; all in json and csv unless given)")
       ->type_name("N")
-      ->check(CLI::Range(0, 1'000'000));
+      ->check(Range(0, 1'000'000));
   command
       ->add_option("--budget", arguments->budget,
                    "Limits the run is held to; fails if one is not kept")

@@ -1,12 +1,12 @@
 #include <memory>
 #include <optional>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "cli/analysis_command.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/dataset_arguments.h"
 #include "cli/terminal.h"
 #include "learn/learn.h"
@@ -67,15 +67,15 @@ int RunBottlenecks(const BottleneckArguments& arguments) {
 
 }  // namespace
 
-void AddBottlenecksCommand(CLI::App& app, int& exit_code) {
+void AddBottlenecksCommand(Command& app, int& exit_code) {
   auto arguments = std::make_shared<BottleneckArguments>();
-  CLI::App* command = app.add_subcommand("bottlenecks", kDescription);
+  Command* command = app.add_subcommand("bottlenecks", kDescription);
   command->footer(kFooter);
   AddDataArgument(*command, arguments->data);
   AddModelOption(*command, arguments->model);
   AddProfileOption(*command, arguments->profile);
   command->add_option("--depth", arguments->depth, "Levels of the tree to show; default: all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(NonNegativeNumber())
       ->type_name("N");
   AddOutputOptions(*command, arguments->output, {"table", "json", "csv"});
   command->callback([arguments, &exit_code] { exit_code = RunBottlenecks(*arguments); });

@@ -1,12 +1,12 @@
 #include <memory>
 #include <optional>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "cli/analysis_command.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/dataset_arguments.h"
 #include "cli/learning_arguments.h"
 #include "learn/learn.h"
@@ -78,19 +78,19 @@ int RunCalibrate(const CalibrateArguments& arguments) {
 
 }  // namespace
 
-void AddCalibrateCommand(CLI::App& app, int& exit_code) {
+void AddCalibrateCommand(Command& app, int& exit_code) {
   auto arguments = std::make_shared<CalibrateArguments>();
-  CLI::App* command = app.add_subcommand("calibrate", kDescription);
+  Command* command = app.add_subcommand("calibrate", kDescription);
   command->footer(kFooter);
   AddDataArgument(*command, arguments->data);
   command->add_option("--rows", arguments->rows, "How many measurements to fit to; default 8")
-      ->check(CLI::Range(1, 1'000'000'000))
+      ->check(Range(1, 1'000'000'000))
       ->type_name("N");
   command->add_option("--seed", arguments->seed, "Which rows are drawn; default 0")
       ->check(FiniteFrom0())
       ->type_name("N");
   command->add_option("--draws", arguments->draws, "How often to repeat it; default 50")
-      ->check(CLI::Range(1, 100000))
+      ->check(Range(1, 100000))
       ->type_name("N");
   command->add_option("--profile-out", arguments->profile, "Write the law there as a profile")
       ->type_name("FILE");

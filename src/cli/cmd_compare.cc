@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "cli/analysis_command.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/pipeline.h"
 #include "cli/run_arguments.h"
 #include "cli/terminal.h"
@@ -132,9 +132,9 @@ int RunCompare(const CompareArguments& arguments) {
 
 }  // namespace
 
-void AddCompareCommand(CLI::App& app, int& exit_code) {
+void AddCompareCommand(Command& app, int& exit_code) {
   auto arguments = std::make_shared<CompareArguments>();
-  CLI::App* command = app.add_subcommand("compare", kDescription);
+  Command* command = app.add_subcommand("compare", kDescription);
   command->footer(kFooter);
   command->add_option("RUN", arguments->run.runs,
                       "Run files, each a run; the first is the baseline");
@@ -155,11 +155,11 @@ void AddCompareCommand(CLI::App& app, int& exit_code) {
   command
       ->add_option("--top", arguments->top, "Differences to list (15 in a table, 20 in a picture)")
       ->type_name("N")
-      ->check(CLI::Range(0, 1'000'000));
+      ->check(Range(0, 1'000'000));
   command
       ->add_option("--picture", arguments->picture,
                    "What svg and csv show; default: heatmap, and diff in csv of two runs")
-      ->check(CLI::IsMember({"heatmap", "totals", "diff"}));
+      ->check(IsMember({"heatmap", "totals", "diff"}));
   AddAccountOptions(*command, arguments->run);
   AddOutputOptions(*command, arguments->output, {"table", "json", "csv", "svg"});
   command->callback([arguments, &exit_code] { exit_code = RunCompare(*arguments); });

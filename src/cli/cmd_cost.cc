@@ -1,11 +1,10 @@
 #include <memory>
 #include <optional>
 
-#include <CLI/CLI.hpp>
-
 #include "base/file.h"
 #include "cli/analysis_command.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/dataset_arguments.h"
 #include "cli/electricity_arguments.h"
 #include "learn/learn.h"
@@ -78,9 +77,9 @@ int RunCost(CostArguments& arguments) {
 
 }  // namespace
 
-void AddCostCommand(CLI::App& app, int& exit_code) {
+void AddCostCommand(Command& app, int& exit_code) {
   auto arguments = std::make_shared<CostArguments>();
-  CLI::App* command = app.add_subcommand("cost", kDescription);
+  Command* command = app.add_subcommand("cost", kDescription);
   command->footer(kFooter);
   AddDataArgument(*command, arguments->data);
   AddModelOption(*command, arguments->model);

@@ -1,10 +1,10 @@
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/embedded.h"
 #include "cli/pipeline.h"
 #include "cli/terminal.h"
@@ -59,9 +59,9 @@ int RunDemo(const std::string& page_path) {
 
 }  // namespace
 
-void AddDemoCommand(CLI::App& app, int& exit_code) {
+void AddDemoCommand(Command& app, int& exit_code) {
   auto page = std::make_shared<std::string>("report.html");
-  CLI::App* command =
+  Command* command =
       app.add_subcommand("demo", "Account a small BERT training run that comes with the program");
   command->footer(kFooter);
   command->add_option("-o,--output", *page, "Where to write the page")

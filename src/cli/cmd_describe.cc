@@ -1,12 +1,12 @@
 #include <memory>
 #include <optional>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "cli/analysis_command.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/dataset_arguments.h"
 #include "cli/model_arguments.h"
 #include "version.h"
@@ -92,9 +92,9 @@ int RunDescribe(const DescribeArguments& arguments) {
 
 }  // namespace
 
-void AddDescribeCommand(CLI::App& app, int& exit_code) {
+void AddDescribeCommand(Command& app, int& exit_code) {
   auto arguments = std::make_shared<DescribeArguments>();
-  CLI::App* command = app.add_subcommand("describe", kDescription);
+  Command* command = app.add_subcommand("describe", kDescription);
   command->footer(kFooter);
   AddModelOptions(*command, arguments->model).front()->required();
   AddSizeOptions(*command, arguments->model.batch, arguments->model.seq,
@@ -102,7 +102,7 @@ void AddDescribeCommand(CLI::App& app, int& exit_code) {
   command
       ->add_option("--depth", arguments->depth,
                    "Levels of the tree to show; default: all, of a table what fits a screen")
-      ->check(CLI::NonNegativeNumber)
+      ->check(NonNegativeNumber())
       ->type_name("N");
   AddOutputOptions(*command, arguments->output, {"table", "json", "csv"});
   command->callback([arguments, &exit_code] { exit_code = RunDescribe(*arguments); });

@@ -1,11 +1,11 @@
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "cli/analysis_command.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 
 namespace beryl::cli {
 namespace {
@@ -87,9 +87,9 @@ Result<std::vector<EnergyDiagram>> DiagramsOf(const EddArguments& arguments,
 
 }  // namespace
 
-void AddEddCommand(CLI::App& app, int& exit_code) {
+void AddEddCommand(Command& app, int& exit_code) {
   auto arguments = std::make_shared<EddArguments>();
-  CLI::App* command = app.add_subcommand("edd", kDescription);
+  Command* command = app.add_subcommand("edd", kDescription);
   command->footer(kFooter);
   AddInputOptions(*command, arguments->run);
   AddAccountOptions(*command, arguments->run);
@@ -97,7 +97,7 @@ void AddEddCommand(CLI::App& app, int& exit_code) {
       ->type_name("PATH");
   command->add_option("--depth", arguments->depth, "Levels, each a figure")
       ->type_name("N")
-      ->check(CLI::Range(1, 12))
+      ->check(Range(1, 12))
       ->capture_default_str();
   AddPhaseOption(*command, arguments->phase);
   command->add_flag("--no-fold", arguments->no_fold, "Show like layers one by one");

@@ -1,11 +1,11 @@
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "cli/analysis_command.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/dataset_arguments.h"
 #include "cli/described_data.h"
 #include "cli/learning_arguments.h"
@@ -62,11 +62,11 @@ struct EvaluateArguments {
   OutputArguments output;
 };
 
-void AddSeedsOption(CLI::App& command, uint64_t& seeds) {
+void AddSeedsOption(Command& command, uint64_t& seeds) {
   command
       .add_option("--seeds", seeds,
                   "How many random starts, from --seed on, of methods that have one; default 5")
-      ->check(CLI::Range(1, 10000))
+      ->check(Range(1, 10000))
       ->type_name("N");
 }
 
@@ -116,9 +116,9 @@ int RunAblate(const EvaluateArguments& arguments) {
 
 }  // namespace
 
-void AddEvaluateCommand(CLI::App& app, int& exit_code) {
+void AddEvaluateCommand(Command& app, int& exit_code) {
   auto arguments = std::make_shared<EvaluateArguments>();
-  CLI::App* command = app.add_subcommand("evaluate", kEvaluateDescription);
+  Command* command = app.add_subcommand("evaluate", kEvaluateDescription);
   command->footer(kEvaluateFooter);
   AddDataArgument(*command, arguments->data);
   command->add_option("--test", arguments->test, "Test on the models of this data instead")
@@ -129,9 +129,9 @@ void AddEvaluateCommand(CLI::App& app, int& exit_code) {
   command->callback([arguments, &exit_code] { exit_code = RunEvaluate(*arguments); });
 }
 
-void AddAblateCommand(CLI::App& app, int& exit_code) {
+void AddAblateCommand(Command& app, int& exit_code) {
   auto arguments = std::make_shared<EvaluateArguments>();
-  CLI::App* command = app.add_subcommand("ablate", kAblateDescription);
+  Command* command = app.add_subcommand("ablate", kAblateDescription);
   command->footer(kAblateFooter);
   AddDataArgument(*command, arguments->data);
   AddSeedsOption(*command, arguments->seeds);

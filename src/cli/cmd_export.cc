@@ -2,11 +2,11 @@
 
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "cli/analysis_command.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 
 namespace beryl::cli {
 namespace {
@@ -57,15 +57,15 @@ int RunExport(ExportArguments& arguments) {
 
 }  // namespace
 
-void AddExportCommand(CLI::App& app, int& exit_code) {
+void AddExportCommand(Command& app, int& exit_code) {
   auto arguments = std::make_shared<ExportArguments>();
-  CLI::App* command = app.add_subcommand("export", kDescription);
+  Command* command = app.add_subcommand("export", kDescription);
   command->footer(kFooter);
   AddInputOptions(*command, arguments->run);
   AddAccountOptions(*command, arguments->run);
   command->add_option("--to", arguments->to, "Format to write")
       ->required()
-      ->check(CLI::IsMember({"folded", "speedscope", "chrome", "pprof"}));
+      ->check(IsMember({"folded", "speedscope", "chrome", "pprof"}));
   command
       ->add_option("-o,--output", arguments->output.output,
                    "Where to write it; - is standard output")

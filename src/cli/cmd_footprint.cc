@@ -1,10 +1,10 @@
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "cli/analysis_command.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 
 namespace beryl::cli {
 namespace {
@@ -84,9 +84,9 @@ int RunFootprint(const FootprintArguments& arguments, OperationRanking::Kind kin
       });
 }
 
-void AddFootprintCommand(CLI::App& app, const FootprintCommand& footprint, int& exit_code) {
+void AddFootprintCommand(Command& app, const FootprintCommand& footprint, int& exit_code) {
   auto arguments = std::make_shared<FootprintArguments>();
-  CLI::App* command = app.add_subcommand(footprint.name, footprint.description);
+  Command* command = app.add_subcommand(footprint.name, footprint.description);
   command->footer(fmt::format("{}{}\n{}", footprint.about, kRows, footprint.examples));
   AddInputOptions(*command, arguments->run);
   AddAccountOptions(*command, arguments->run);
@@ -95,12 +95,12 @@ void AddFootprintCommand(CLI::App& app, const FootprintCommand& footprint, int& 
       ->add_option("--top", arguments->top,
                    "Names to show (20 in a table, 10 in a picture; all in json and csv)")
       ->type_name("N")
-      ->check(CLI::Range(0, 1'000'000));
+      ->check(Range(0, 1'000'000));
   command
       ->add_option("--min-share", arguments->min_share_percent,
                    "Leave out names with less than this part of the energy")
       ->type_name("PERCENT")
-      ->check(CLI::Range(0.0, 100.0));
+      ->check(Range(0.0, 100.0));
   AddOutputOptions(*command, arguments->output, {"table", "json", "csv", "svg"});
   command->callback([arguments, kind = footprint.kind, &exit_code] {
     exit_code = RunFootprint(*arguments, kind);
@@ -109,7 +109,7 @@ void AddFootprintCommand(CLI::App& app, const FootprintCommand& footprint, int& 
 
 }  // namespace
 
-void AddFootprintCommands(CLI::App& app, int& exit_code) {
+void AddFootprintCommands(Command& app, int& exit_code) {
   for (const FootprintCommand& footprint : {kTef, kStef, kStpf}) {
     AddFootprintCommand(app, footprint, exit_code);
   }

@@ -1,11 +1,11 @@
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/run_arguments.h"
 #include "store/store.h"
 #include "version.h"
@@ -61,9 +61,9 @@ int RunImport(const ImportArguments& arguments) {
 
 }  // namespace
 
-void AddImportCommand(CLI::App& app, int& exit_code) {
+void AddImportCommand(Command& app, int& exit_code) {
   auto arguments = std::make_shared<ImportArguments>();
-  CLI::App* command = app.add_subcommand("import", kDescription);
+  Command* command = app.add_subcommand("import", kDescription);
   command->footer(kFooter);
   AddInputOptions(*command, arguments->run);
   command

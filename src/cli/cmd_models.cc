@@ -4,13 +4,13 @@
 #include <cctype>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/analysis_command.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/dataset_arguments.h"
 #include "models/models.h"
 #include "version.h"
@@ -100,9 +100,9 @@ int RunModels(const ModelsArguments& arguments) {
 
 }  // namespace
 
-void AddModelsCommand(CLI::App& app, int& exit_code) {
+void AddModelsCommand(Command& app, int& exit_code) {
   auto arguments = std::make_shared<ModelsArguments>();
-  CLI::App* command = app.add_subcommand("models", kDescription);
+  Command* command = app.add_subcommand("models", kDescription);
   command->footer(kFooter);
   command
       ->add_option("pattern", arguments->pattern,

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/monitor_arguments.h"
 
 namespace beryl::cli {
@@ -40,15 +40,15 @@ int BecomeMonitor(const std::vector<std::string>& words) {
 
 }  // namespace
 
-void AddMonitorCommand(CLI::App& app, int& exit_code) {
+void AddMonitorCommand(Command& app, int& exit_code) {
   auto arguments = std::make_shared<MonitorArguments>();
-  CLI::App* command = app.add_subcommand("monitor", kMonitorDescription);
+  Command* command = app.add_subcommand("monitor", kMonitorDescription);
   command->footer(kMonitorFooter);
   AddMonitorOptions(*command, *arguments);
   command->callback([command, arguments, &exit_code] {
     // As they were typed: the other program understands the same ones.
     std::vector<std::string> words;
-    for (const CLI::Option* option : command->get_options()) {
+    for (const Option* option : command->get_options()) {
       if (option->count() == 0) continue;
       // Each value with its name; a flag-like option may have none.
       const std::string name = "--" + option->get_lnames().front();

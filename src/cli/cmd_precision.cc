@@ -2,7 +2,6 @@
 #include <cmath>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "account/account.h"
@@ -10,6 +9,7 @@
 #include "base/text.h"
 #include "cli/analysis_command.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/pipeline.h"
 #include "cli/run_arguments.h"
 #include "cli/terminal.h"
@@ -119,9 +119,9 @@ int RunPrecision(const PrecisionArguments& arguments) {
 
 }  // namespace
 
-void AddPrecisionCommand(CLI::App& app, int& exit_code) {
+void AddPrecisionCommand(Command& app, int& exit_code) {
   auto arguments = std::make_shared<PrecisionArguments>();
-  CLI::App* command = app.add_subcommand("precision", kDescription);
+  Command* command = app.add_subcommand("precision", kDescription);
   command->footer(kFooter);
   AddInputOptions(*command, arguments->run);
   command->add_option("--labels", arguments->labels, "What to call the runs; default: their files")

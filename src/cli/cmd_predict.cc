@@ -1,12 +1,12 @@
 #include <memory>
 #include <optional>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "cli/analysis_command.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/dataset_arguments.h"
 #include "cli/described_data.h"
 #include "cli/electricity_arguments.h"
@@ -127,9 +127,9 @@ int RunPredict(const PredictArguments& arguments) {
 
 }  // namespace
 
-void AddPredictCommand(CLI::App& app, int& exit_code) {
+void AddPredictCommand(Command& app, int& exit_code) {
   auto arguments = std::make_shared<PredictArguments>();
-  CLI::App* command = app.add_subcommand("predict", kDescription);
+  Command* command = app.add_subcommand("predict", kDescription);
   command->footer(kFooter);
   const auto of_model = AddModelOptions(*command, arguments->described);
   command
@@ -137,7 +137,7 @@ void AddPredictCommand(CLI::App& app, int& exit_code) {
                    "A profile's name, or a file of beryl train; default, of a NAME: " +
                        std::string(kDefaultProfile))
       ->type_name("NAME|FILE");
-  CLI::Option* data =
+  Option* data =
       command
           ->add_option("--data", arguments->data,
                        "Features of runs: a folder of *_level_features.csv, one such file, trees "
@@ -148,12 +148,12 @@ void AddPredictCommand(CLI::App& app, int& exit_code) {
   AddSizeOptions(*command, arguments->described.batch, arguments->described.seq,
                  "of DATA: all; of a NAME: 1, and 128 tokens");
   command->add_option("--depth", arguments->depth, "Levels of the tree to show; default: all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(NonNegativeNumber())
       ->type_name("N");
   const auto of_cost = AddElectricityOptions(*command, arguments->electricity);
   // Each of these is about a model that is described, not about runs.
-  for (CLI::Option* option : of_model) option->excludes(data);
-  for (CLI::Option* option : of_cost) option->excludes(data);
+  for (Option* option : of_model) option->excludes(data);
+  for (Option* option : of_cost) option->excludes(data);
   AddOutputOptions(*command, arguments->output, {"table", "json", "csv", "jsonl"});
   command->callback([arguments, &exit_code] { exit_code = RunPredict(*arguments); });
 }

@@ -2,12 +2,12 @@
 
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "cli/child_process.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/live_recording.h"
 #include "cli/meter_arguments.h"
 #include "cli/record_rounds.h"
@@ -151,9 +151,9 @@ int RunRecord(const RecordArguments& arguments) {
 
 }  // namespace
 
-void AddRecordCommand(CLI::App& app, int& exit_code) {
+void AddRecordCommand(Command& app, int& exit_code) {
   auto arguments = std::make_shared<RecordArguments>();
-  CLI::App* command = app.add_subcommand("record", kDescription);
+  Command* command = app.add_subcommand("record", kDescription);
   command->footer(kFooter);
   command->add_option("-o,--output", arguments->output, "The run file to write")
       ->type_name("FILE")
@@ -163,11 +163,11 @@ void AddRecordCommand(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--pid", arguments->pids, "Watch this process, and its children")
       ->type_name("PID")
-      ->check(CLI::PositiveNumber)
+      ->check(PositiveNumber())
       ->allow_extra_args(false);
   command->add_option("--repeat", arguments->repeat, "Rounds to measure")
       ->type_name("N")
-      ->check(CLI::Range(1, 10'000));
+      ->check(Range(1, 10'000));
   command->add_option("--for", arguments->length, "How long a round, or a recording, takes")
       ->type_name("TIME");
   command
@@ -180,7 +180,7 @@ void AddRecordCommand(CLI::App& app, int& exit_code) {
       ->add_option("--warmup", arguments->warm_up,
                    "Runs before the first round, which do not count; 1 with --repeat")
       ->type_name("N")
-      ->check(CLI::Range(0, 10'000));
+      ->check(Range(0, 10'000));
   command->add_flag("-q,--quiet", arguments->quiet, "Say nothing at the end");
   AddMeterOptions(*command, arguments->meters);
   command->add_option("command", arguments->command, "The command, after --")->type_name("CMD");

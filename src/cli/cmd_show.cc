@@ -1,12 +1,12 @@
 #include <filesystem>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "cli/analysis_command.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/recording_report.h"
 #include "cli/terminal.h"
 
@@ -74,23 +74,23 @@ Result<bool> Show(const ShowArguments& arguments) {
 
 }  // namespace
 
-void AddShowCommand(CLI::App& app, int& exit_code) {
+void AddShowCommand(Command& app, int& exit_code) {
   auto arguments = std::make_shared<ShowArguments>();
-  CLI::App* command = app.add_subcommand("show", kDescription);
+  Command* command = app.add_subcommand("show", kDescription);
   command->footer(kFooter);
   command->add_option("file", arguments->file, "What beryl record wrote, or any run file")
       ->type_name("FILE")
       ->required();
   command->add_option("--split", arguments->split, "How energy is told apart by CPU time")
-      ->check(CLI::IsMember({"busy", "capacity"}))
+      ->check(IsMember({"busy", "capacity"}))
       ->capture_default_str();
   command->add_option("--slices", arguments->slices, "Slices of the power over time")
       ->type_name("N")
-      ->check(CLI::Range(1, 100'000))
+      ->check(Range(1, 100'000))
       ->capture_default_str();
   command->add_option("--top", arguments->top, "Processes to list in a table")
       ->type_name("N")
-      ->check(CLI::Range(0, 1'000'000));
+      ->check(Range(0, 1'000'000));
   AddOutputOptions(*command, arguments->output, {"table", "json", "csv", "svg"});
   command->callback([arguments, &exit_code] {
     const auto ok = Show(*arguments);

@@ -1,11 +1,11 @@
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "cli/analysis_command.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/dataset_arguments.h"
 #include "cli/meter_arguments.h"
 #include "sources/sources.h"
@@ -69,9 +69,9 @@ int RunSources(const SourcesArguments& arguments) {
 
 }  // namespace
 
-void AddSourcesCommand(CLI::App& app, int& exit_code) {
+void AddSourcesCommand(Command& app, int& exit_code) {
   auto arguments = std::make_shared<SourcesArguments>();
-  CLI::App* command = app.add_subcommand("sources", kDescription);
+  Command* command = app.add_subcommand("sources", kDescription);
   command->footer(kFooter);
   AddMeterOptions(*command, arguments->meters);
   command->add_option("--patience", arguments->patience, "How long to watch the meters at most")

@@ -1,11 +1,11 @@
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "cli/analysis_command.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 
 namespace beryl::cli {
 namespace {
@@ -92,9 +92,9 @@ Result<std::string> MakeTimeline(const TimelineArguments& arguments, const Accou
 
 }  // namespace
 
-void AddTimelineCommand(CLI::App& app, int& exit_code) {
+void AddTimelineCommand(Command& app, int& exit_code) {
   auto arguments = std::make_shared<TimelineArguments>();
-  CLI::App* command = app.add_subcommand("timeline", kDescription);
+  Command* command = app.add_subcommand("timeline", kDescription);
   command->footer(kFooter);
   AddInputOptions(*command, arguments->run);
   AddAccountOptions(*command, arguments->run);
@@ -103,7 +103,7 @@ void AddTimelineCommand(CLI::App& app, int& exit_code) {
           ->type_name("PATH");
   command->add_option("--level", arguments->level, "Colour all nodes this deep; 1: the top ones")
       ->type_name("N")
-      ->check(CLI::Range(1, 200))
+      ->check(Range(1, 200))
       ->excludes(node);
   auto* step = command->add_option("--step", arguments->step, "Only this step: its number or name")
                    ->type_name("STEP");
@@ -111,7 +111,7 @@ void AddTimelineCommand(CLI::App& app, int& exit_code) {
       ->excludes(step);
   command->add_option("--slices", arguments->slices, "Slices of time")
       ->type_name("N")
-      ->check(CLI::Range(1, 100'000))
+      ->check(Range(1, 100'000))
       ->capture_default_str();
   AddOutputOptions(*command, arguments->output, {"table", "json", "csv", "svg"});
   command->callback([arguments, &exit_code] {

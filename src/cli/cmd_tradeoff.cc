@@ -1,12 +1,12 @@
 #include <memory>
 #include <optional>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "cli/analysis_command.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/dataset_arguments.h"
 #include "learn/learn.h"
 #include "views/views.h"
@@ -80,9 +80,9 @@ int RunTradeoff(const TradeoffArguments& arguments) {
 
 }  // namespace
 
-void AddTradeoffCommand(CLI::App& app, int& exit_code) {
+void AddTradeoffCommand(Command& app, int& exit_code) {
   auto arguments = std::make_shared<TradeoffArguments>();
-  CLI::App* command = app.add_subcommand("tradeoff", kDescription);
+  Command* command = app.add_subcommand("tradeoff", kDescription);
   command->footer(kFooter);
   AddDataArgument(*command, arguments->data);
   command->add_option("accuracy", arguments->accuracies, "A CSV of model and accuracy")

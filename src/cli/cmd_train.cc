@@ -1,10 +1,10 @@
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/dataset_arguments.h"
 #include "cli/described_data.h"
 #include "cli/learning_arguments.h"
@@ -89,9 +89,9 @@ int RunTrain(const TrainArguments& arguments) {
 
 }  // namespace
 
-void AddTrainCommand(CLI::App& app, int& exit_code) {
+void AddTrainCommand(Command& app, int& exit_code) {
   auto arguments = std::make_shared<TrainArguments>();
-  CLI::App* command = app.add_subcommand("train", kDescription);
+  Command* command = app.add_subcommand("train", kDescription);
   command->footer(kFooter);
   AddDataArgument(*command, arguments->data);
   AddMethodOptions(*command, arguments->learning);

@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <utility>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/command_line.h"
 #include "cli/run_data.h"
 #include "cli/terminal.h"
 #include "learn/learn.h"
@@ -27,25 +27,21 @@ constexpr size_t kNear = 3;
 
 }  // namespace
 
-CLI::Validator FiniteAbove0() {
-  return CLI::Validator(
-      [](const std::string& text) {
-        const auto number = ParseNumber(text);
-        return number && *number > 0 ? std::string() : "'" + text + "' is not a number above 0";
-      },
-      "", "finite above 0");
+Check FiniteAbove0() {
+  return Check([](const std::string& text) {
+    const auto number = ParseNumber(text);
+    return number && *number > 0 ? std::string() : "'" + text + "' is not a number above 0";
+  });
 }
 
-CLI::Validator FiniteFrom0() {
-  return CLI::Validator(
-      [](const std::string& text) {
-        const auto number = ParseNumber(text);
-        return number && *number >= 0 ? std::string() : "'" + text + "' is not a number from 0";
-      },
-      "", "finite from 0");
+Check FiniteFrom0() {
+  return Check([](const std::string& text) {
+    const auto number = ParseNumber(text);
+    return number && *number >= 0 ? std::string() : "'" + text + "' is not a number from 0";
+  });
 }
 
-void AddDataArgument(CLI::App& command, std::string& data) {
+void AddDataArgument(Command& command, std::string& data) {
   command
       .add_option("data", data,
                   "A folder of *_level_features.csv, one such file, trees as JSON lines, a run "
@@ -54,7 +50,7 @@ void AddDataArgument(CLI::App& command, std::string& data) {
       ->type_name("DATA");
 }
 
-void AddProfileOption(CLI::App& command, std::string& profile) {
+void AddProfileOption(Command& command, std::string& profile) {
   command
       .add_option("--profile", profile,
                   "What predicts energy: the name of a profile that comes with the program, or a "
@@ -62,12 +58,12 @@ void AddProfileOption(CLI::App& command, std::string& profile) {
       ->type_name("NAME|FILE");
 }
 
-void AddModelOption(CLI::App& command, std::string& model) {
+void AddModelOption(Command& command, std::string& model) {
   command.add_option("--model", model, "Only this model of the data; default: all")
       ->type_name("NAME");
 }
 
-void AddSizeOptions(CLI::App& command, std::optional<double>& batch_size,
+void AddSizeOptions(Command& command, std::optional<double>& batch_size,
                     std::optional<double>& seq_len, const std::string& otherwise) {
   command.add_option("--batch", batch_size, "Batch size; " + otherwise)
       ->check(FiniteAbove0())

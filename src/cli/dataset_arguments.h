@@ -13,24 +13,22 @@
 #include "types/energy_use.h"
 #include "views/views.h"
 
-namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own
-class App;
-class Validator;
-}  // namespace CLI
-
 namespace beryl::cli {
 
+class Check;
+class Command;
+
 // DATA. The help of commands says what it may be.
-void AddDataArgument(CLI::App& command, std::string& data);
-// For numbers: finite, and above (or from) 0. CLI11's own take NaN and infinity.
-CLI::Validator FiniteAbove0();
-CLI::Validator FiniteFrom0();
+void AddDataArgument(Command& command, std::string& data);
+// For numbers: finite, and above (or from) 0. PositiveNumber and NonNegativeNumber take NaN.
+Check FiniteAbove0();
+Check FiniteFrom0();
 // --profile.
-void AddProfileOption(CLI::App& command, std::string& profile);
+void AddProfileOption(Command& command, std::string& profile);
 // --model.
-void AddModelOption(CLI::App& command, std::string& model);
+void AddModelOption(Command& command, std::string& model);
 // --batch and --seq; `otherwise` says what happens without them.
-void AddSizeOptions(CLI::App& command, std::optional<double>& batch_size,
+void AddSizeOptions(Command& command, std::optional<double>& batch_size,
                     std::optional<double>& seq_len, const std::string& otherwise);
 
 Result<Dataset> ReadData(const std::string& path, bool needs_energy);

@@ -2,17 +2,16 @@
 
 #include <algorithm>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "cli/command_line.h"
 #include "cli/dataset_arguments.h"
 #include "learn/learn.h"
 
 namespace beryl::cli {
 
-std::vector<CLI::Option*> AddElectricityOptions(CLI::App& command,
-                                                ElectricityArguments& arguments) {
+std::vector<Option*> AddElectricityOptions(Command& command, ElectricityArguments& arguments) {
   return {
       command.add_option("--region", arguments.region, "Whose electricity; default: US")
           ->type_name("REGION"),

@@ -8,12 +8,10 @@
 #include "base/result.h"
 #include "types/energy_use.h"
 
-namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own
-class App;
-class Option;
-}  // namespace CLI
-
 namespace beryl::cli {
+
+class Command;
+class Option;
 
 struct ElectricityArguments {
   std::string region = "US";
@@ -23,7 +21,7 @@ struct ElectricityArguments {
 };
 
 // --region, --price, --carbon, --grid. Returns the options that were added.
-std::vector<CLI::Option*> AddElectricityOptions(CLI::App& command, ElectricityArguments& arguments);
+std::vector<Option*> AddElectricityOptions(Command& command, ElectricityArguments& arguments);
 
 // A region of the program's table, or of the one given, with what was given in its place.
 Result<Electricity> ElectricityOf(const ElectricityArguments& arguments,

@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <chrono>
 
-#include <CLI/CLI.hpp>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/dataset_arguments.h"
 #include "version.h"
 
 namespace beryl::cli {
 
-void AddTrainingOptions(CLI::App& command, LearningArguments& arguments) {
+void AddTrainingOptions(Command& command, LearningArguments& arguments) {
   command.add_option("--seed", arguments.seed, "Random start of methods that have one; default 0")
       ->check(FiniteFrom0())
       ->type_name("N");
@@ -26,18 +26,18 @@ void AddTrainingOptions(CLI::App& command, LearningArguments& arguments) {
       ->type_name("X");
   command
       .add_option("--threads", arguments.threads, "Threads; default: as many as there are cores")
-      ->check(CLI::Range(0, 1024))
+      ->check(Range(0, 1024))
       ->type_name("N");
 }
 
-void AddMethodOptions(CLI::App& command, LearningArguments& arguments) {
+void AddMethodOptions(Command& command, LearningArguments& arguments) {
   command.add_option("--method", arguments.method, "How energy is predicted; default law")
-      ->check(CLI::IsMember(
-          {"law", "describe", "end2end", "stepwise", "sum", "unstructured", "baseline"}));
+      ->check(
+          IsMember({"law", "describe", "end2end", "stepwise", "sum", "unstructured", "baseline"}));
   command
       .add_option("--features", arguments.features,
                   "What it may look at: a run's resources, the model's description, or all")
-      ->check(CLI::IsMember({"all", "resource", "model"}));
+      ->check(IsMember({"all", "resource", "model"}));
   AddTrainingOptions(command, arguments);
 }
 

@@ -9,11 +9,9 @@
 #include "cli/run_arguments.h"
 #include "learn/learn.h"
 
-namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own
-class App;
-}
-
 namespace beryl::cli {
+
+class Command;
 
 struct LearningArguments {
   std::string method = "law";
@@ -24,9 +22,9 @@ struct LearningArguments {
 };
 
 // --method, --features, --seed, --pue, --threads.
-void AddMethodOptions(CLI::App& command, LearningArguments& arguments);
+void AddMethodOptions(Command& command, LearningArguments& arguments);
 // --seed, --pue, --threads.
-void AddTrainingOptions(CLI::App& command, LearningArguments& arguments);
+void AddTrainingOptions(Command& command, LearningArguments& arguments);
 learn::TrainOptions TrainOptionsOf(const LearningArguments& arguments);
 
 // Writes a result. Its findings go to stderr where what was written has no place for them, or lies

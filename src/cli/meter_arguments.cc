@@ -5,10 +5,10 @@
 #include <optional>
 #include <utility>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "cli/command_line.h"
 #include "types/unknown.h"
 
 namespace beryl::cli {
@@ -49,7 +49,7 @@ Result<sources::PowerGuess> GuessOf(const std::string& text) {
 
 }  // namespace
 
-void AddMeterOptions(CLI::App& command, MeterArguments& arguments) {
+void AddMeterOptions(Command& command, MeterArguments& arguments) {
   command
       .add_option("--meter", arguments.meters,
                   "An external meter that prints lines: PATH[,baud=N],format=FORMAT, such as "

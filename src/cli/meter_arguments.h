@@ -8,11 +8,9 @@
 #include "base/units.h"
 #include "sources/sources.h"
 
-namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own
-class App;
-}
-
 namespace beryl::cli {
+
+class Command;
 
 struct MeterArguments {
   std::vector<std::string> meters;
@@ -22,7 +20,7 @@ struct MeterArguments {
 };
 
 // --meter, --replay, --only, --estimate.
-void AddMeterOptions(CLI::App& command, MeterArguments& arguments);
+void AddMeterOptions(Command& command, MeterArguments& arguments);
 
 Result<sources::DiscoverOptions> DiscoverOptionsOf(const MeterArguments& arguments);
 

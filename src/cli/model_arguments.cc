@@ -3,11 +3,11 @@
 #include <cmath>
 #include <filesystem>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/command_line.h"
 
 namespace beryl::cli {
 namespace {
@@ -38,8 +38,8 @@ Result<models::ModelConfig> ReadConfigFile(const std::string& path) {
 
 }  // namespace
 
-std::vector<CLI::Option*> AddModelOptions(CLI::App& command, ModelArguments& arguments) {
-  std::vector<CLI::Option*> added;
+std::vector<Option*> AddModelOptions(Command& command, ModelArguments& arguments) {
+  std::vector<Option*> added;
   added.push_back(command
                       .add_option("name", arguments.model,
                                   "A name that `beryl models` lists, a config.json, a folder with "
@@ -47,7 +47,7 @@ std::vector<CLI::Option*> AddModelOptions(CLI::App& command, ModelArguments& arg
                       ->type_name("NAME|CONFIG"));
   auto number = [&](const char* name, int64_t& value, const char* type, const char* text) {
     added.push_back(
-        command.add_option(name, value, text)->check(CLI::NonNegativeNumber)->type_name(type));
+        command.add_option(name, value, text)->check(NonNegativeNumber())->type_name(type));
   };
   number("--prompt", arguments.prompt, "P", "Tokens of the prompt of a generation");
   number("--generate", arguments.generate, "G", "Tokens that are generated after it, one by one");
@@ -60,10 +60,10 @@ std::vector<CLI::Option*> AddModelOptions(CLI::App& command, ModelArguments& arg
                       .add_option("--dtype", arguments.dtype,
                                   "Of weights and activations; default float32. int8 and int4: of "
                                   "the weights of matrix products")
-                      ->check(CLI::IsMember({"float32", "float16", "bfloat16", "int8", "int4"})));
+                      ->check(IsMember({"float32", "float16", "bfloat16", "int8", "int4"})));
   added.push_back(
       command.add_option("--attention", arguments.attention, "How it is computed; default eager")
-          ->check(CLI::IsMember({"eager", "sdpa", "flash"})));
+          ->check(IsMember({"eager", "sdpa", "flash"})));
   added.push_back(command.add_flag("--head", arguments.head,
                                    "With the language model's head, on the last token"));
   added.push_back(command

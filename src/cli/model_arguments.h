@@ -12,12 +12,10 @@
 #include "models/models.h"
 #include "types/described_prediction.h"
 
-namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own
-class App;
-class Option;
-}  // namespace CLI
-
 namespace beryl::cli {
+
+class Command;
+class Option;
 
 struct ModelArguments {
   std::string model;  // a name of the catalog, a config.json or its folder, "-"
@@ -38,7 +36,7 @@ struct ModelArguments {
 
 // NAME and everything in ModelArguments but --batch and --seq. Returns the options that were
 // added.
-std::vector<CLI::Option*> AddModelOptions(CLI::App& command, ModelArguments& arguments);
+std::vector<Option*> AddModelOptions(Command& command, ModelArguments& arguments);
 
 // The configuration that the arguments name: a file or folder that is there, standard input, else
 // an entry of the catalog.

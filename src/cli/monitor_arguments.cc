@@ -1,6 +1,6 @@
 #include "cli/monitor_arguments.h"
 
-#include <CLI/CLI.hpp>
+#include "cli/command_line.h"
 
 namespace beryl::cli {
 
@@ -27,7 +27,7 @@ EXAMPLES
   beryl monitor --listen 0.0.0.0:50051 --tls-cert cert.pem --tls-key key.pem --token-file token
 docs/monitor.md has the services, and how to run it by systemd.)";
 
-void AddMonitorOptions(CLI::App& command, MonitorArguments& arguments) {
+void AddMonitorOptions(Command& command, MonitorArguments& arguments) {
   command
       .add_option("--listen", arguments.listen,
                   "Where to listen: unix:PATH or HOST:PORT, several times if need be; default: "

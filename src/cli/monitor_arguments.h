@@ -7,11 +7,9 @@
 
 #include "cli/meter_arguments.h"
 
-namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own
-class App;
-}
-
 namespace beryl::cli {
+
+class Command;
 
 struct MonitorArguments {
   MeterArguments meters;
@@ -38,6 +36,6 @@ constexpr const char* kMonitorDescription =
     "Measure as a service: for programs that ask for it, for Prometheus and for OpenTelemetry";
 extern const char* const kMonitorFooter;
 
-void AddMonitorOptions(CLI::App& command, MonitorArguments& arguments);
+void AddMonitorOptions(Command& command, MonitorArguments& arguments);
 
 }  // namespace beryl::cli

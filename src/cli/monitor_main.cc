@@ -1,10 +1,10 @@
 #include <cstdio>
 #include <exception>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "cli/cli.h"
+#include "cli/command_line.h"
 #include "cli/meter_arguments.h"
 #include "cli/monitor_arguments.h"
 #include "server/server.h"
@@ -62,21 +62,20 @@ int FailMonitor(const Error& error) {
 }
 
 int RunMonitorProgram(int argc, char** argv) {
-  CLI::App app{kMonitorDescription, "beryl-monitor"};
+  Command app{kMonitorDescription, "beryl-monitor"};
   app.footer(kMonitorFooter);
   app.set_version_flag("--version", fmt::format("beryl {} ({})", kVersion, kBuildType));
-  app.get_formatter()->column_width(34);
+  app.column_width(34);
   MonitorArguments arguments;
   AddMonitorOptions(app, arguments);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& done) {
-    return app.exit(done);
-  } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "beryl monitor: {}\nSee beryl monitor --help\n", error.what());
+  const Parsing parsing = app.parse(argc, argv);
+  if (parsing.outcome == Parsing::Outcome::kAnswered) return kSuccess;
+  if (parsing.outcome == Parsing::Outcome::kRefused) {
+    fmt::print(stderr, "beryl monitor: {}\nSee beryl monitor --help\n", parsing.refusal);
     return kMisuse;
   }
-  if (app.count("--metrics") > 0 && arguments.metrics.empty()) arguments.metrics = "127.0.0.1:9464";
+  if (app.get_option("--metrics")->count() > 0 && arguments.metrics.empty())
+    arguments.metrics = "127.0.0.1:9464";
   auto options = OptionsOf(arguments);
   if (!options) return FailMonitor(options.error());
   if (const auto ran = server::RunMonitor(*options); !ran) return FailMonitor(ran.error());

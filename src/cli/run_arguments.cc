@@ -6,11 +6,11 @@
 #include <set>
 #include <thread>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "cli/command_line.h"
 
 namespace beryl::cli {
 namespace {
@@ -75,7 +75,7 @@ bool IsSameFile(const std::string& a, const std::string& b) {
 }
 
 // A file option that may be given several times, one file each.
-void AddFiles(CLI::App& command, const char* name, std::vector<std::string>& files,
+void AddFiles(Command& command, const char* name, std::vector<std::string>& files,
               const char* what) {
   command.add_option(name, files, what)
       ->type_name("FILE")
@@ -86,13 +86,13 @@ void AddFiles(CLI::App& command, const char* name, std::vector<std::string>& fil
 
 // Files belong to the --rank they follow. Options are parsed one kind after the other, so the order
 // they were written in has to be asked for.
-void GroupByRank(const CLI::App& command, RunArguments& arguments) {
+void GroupByRank(const Command& command, RunArguments& arguments) {
   if (arguments.ranks.empty()) return;
   std::vector<std::string> ops;
   std::vector<std::string> power;
   size_t rank = 0;
   std::map<std::string, size_t> seen;
-  for (const CLI::Option* option : command.parse_order()) {
+  for (const Option* option : command.parse_order()) {
     const std::string name = option->get_single_name();
     const size_t at = seen[name]++;
     if (name == "rank") {
@@ -129,10 +129,10 @@ Result<std::vector<RankFiles>> Ranks(const RunArguments& arguments) {
 
 }  // namespace
 
-void AddInputOptions(CLI::App& command, RunArguments& arguments) {
+void AddInputOptions(Command& command, RunArguments& arguments) {
   command.add_option("RUN", arguments.runs, "Run file (beryl import makes it)");
   command
-      .add_option_function<std::vector<std::string>>(
+      .add_option_function(
           "--rank",
           [&arguments](const std::vector<std::string>& names) {
             arguments.ranks.resize(names.size());
@@ -149,29 +149,29 @@ void AddInputOptions(CLI::App& command, RunArguments& arguments) {
     formats.emplace_back(format.name);
   }
   command.add_option("--ops-format", arguments.ops_format, "Format of the operation traces")
-      ->check(CLI::IsMember(formats))
+      ->check(IsMember(formats))
       ->capture_default_str();
   command.parse_complete_callback([&command, &arguments] { GroupByRank(command, arguments); });
 }
 
-void AddReadingOptions(CLI::App& command, RunArguments& arguments) {
+void AddReadingOptions(Command& command, RunArguments& arguments) {
   command
       .add_option("--wrap-uj", arguments.wrap_uj,
                   "Where energy counters go back to zero, in microjoules")
       ->type_name("X")
-      ->check(CLI::PositiveNumber);
+      ->check(PositiveNumber());
   command.add_option("--threads", arguments.threads, "Threads to read with; default: all CPUs")
       ->type_name("N")
-      ->check(CLI::Range(1, 1024));
+      ->check(Range(1, 1024));
 }
 
-void AddAccountOptions(CLI::App& command, RunArguments& arguments) {
+void AddAccountOptions(Command& command, RunArguments& arguments) {
   command
       .add_option("--policy", arguments.policy,
                   "Power between two readings of a gauge: the last one holds, or a straight line. "
                   "An energy "
                   "counter is always shared out exactly. auto: hold and exact")
-      ->check(CLI::IsMember({"auto", "hold", "linear", "exact"}))
+      ->check(IsMember({"auto", "hold", "linear", "exact"}))
       ->capture_default_str();
   auto* offset =
       command
@@ -181,7 +181,7 @@ void AddAccountOptions(CLI::App& command, RunArguments& arguments) {
   auto* align = command
                     .add_option("--align", arguments.align,
                                 "start: put the first operation at the first power reading")
-                    ->check(CLI::IsMember({"start"}))
+                    ->check(IsMember({"start"}))
                     ->excludes(offset);
   command
       .add_option("--anchor", arguments.anchors,
@@ -212,15 +212,15 @@ void AddAccountOptions(CLI::App& command, RunArguments& arguments) {
   AddReadingOptions(command, arguments);
 }
 
-void AddOutputOptions(CLI::App& command, OutputArguments& arguments,
+void AddOutputOptions(Command& command, OutputArguments& arguments,
                       const std::vector<std::string>& formats) {
   command.add_option("--format", arguments.format, "Form of the result")
-      ->check(CLI::IsMember(formats))
+      ->check(IsMember(formats))
       ->capture_default_str();
   command.add_option("-o,--output", arguments.output, "Where to write it; - is standard output")
       ->type_name("FILE");
   command.add_option("--color", arguments.color, "Colour in a table")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->check(IsMember({"auto", "always", "never"}))
       ->capture_default_str();
 }
 

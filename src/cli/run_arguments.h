@@ -9,11 +9,9 @@
 #include "base/result.h"
 #include "cli/pipeline.h"
 
-namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own
-class App;
-}
-
 namespace beryl::cli {
+
+class Command;
 
 struct RunArguments {
   std::vector<std::string> runs;  // run files
@@ -43,13 +41,13 @@ struct OutputArguments {
 };
 
 // RUN, --ops, --power, --rank.
-void AddInputOptions(CLI::App& command, RunArguments& arguments);
+void AddInputOptions(Command& command, RunArguments& arguments);
 // How to read them: --wrap-uj, --threads.
-void AddReadingOptions(CLI::App& command, RunArguments& arguments);
+void AddReadingOptions(Command& command, RunArguments& arguments);
 // That, and how energy is shared out: --policy, the clock, --idle-power, --feed, --only-ours.
-void AddAccountOptions(CLI::App& command, RunArguments& arguments);
+void AddAccountOptions(Command& command, RunArguments& arguments);
 // --format (one of `formats`), -o, --color.
-void AddOutputOptions(CLI::App& command, OutputArguments& arguments,
+void AddOutputOptions(Command& command, OutputArguments& arguments,
                       const std::vector<std::string>& formats);
 
 Result<PipelineOptions> ReadOptions(const RunArguments& arguments);

@@ -1,10 +1,12 @@
 #include "learn/law.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
+
+#include "learn/least_squares.h"
 
 namespace beryl::learn {
 namespace {
@@ -74,7 +76,7 @@ Solution Solve(const Problem& problem, VectorXd expected) {
     VectorXd side = weighted.transpose().lazyProduct(solution.target);
     normal.diagonal() += solution.noise * problem.precision;
     side += solution.noise * problem.precision.cwiseProduct(problem.prior);
-    solution.inverse = normal.completeOrthogonalDecomposition().pseudoInverse();
+    solution.inverse = PseudoInverse(normal);
     const VectorXd value = solution.inverse * side;
     const bool settled = round > 0 && (value - solution.value).norm() <= kSettled * value.norm();
     solution.value = value;

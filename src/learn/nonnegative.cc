@@ -1,8 +1,9 @@
 #include "learn/nonnegative.h"
 
-#include <Eigen/Cholesky>
-#include <Eigen/QR>
+#include <Eigen/Core>
 #include <vector>
+
+#include "learn/least_squares.h"
 
 namespace beryl::learn {
 namespace {
@@ -14,7 +15,7 @@ Eigen::VectorXd SolveFree(const Eigen::MatrixXd& r, const Eigen::VectorXd& b,
   for (size_t i = 0; i < free.size(); ++i) {
     part.col(static_cast<Eigen::Index>(i)) = r.col(free[i]);
   }
-  return part.colPivHouseholderQr().solve(b);
+  return SolveLeastSquares(part, b);
 }
 
 }  // namespace
@@ -30,8 +31,7 @@ Eigen::VectorXd SolveNonnegative(const Eigen::MatrixXd& a, const Eigen::VectorXd
   both.leftCols(count) = a * length.cwiseInverse().asDiagonal();
   both.col(count) = b;
   if (both.rows() > count + 1) {
-    const Eigen::HouseholderQR<Eigen::MatrixXd> qr(both);
-    both = Eigen::MatrixXd(qr.matrixQR().topRows(count + 1).triangularView<Eigen::Upper>());
+    both = TriangleOf(both);
   }
   const Eigen::MatrixXd r = both.leftCols(count);
   const Eigen::VectorXd target = both.col(count);

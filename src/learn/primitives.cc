@@ -1,7 +1,9 @@
 #include "learn/primitives.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <cmath>
+
+#include "learn/least_squares.h"
 
 namespace beryl::learn {
 namespace {
@@ -36,10 +38,7 @@ PrimitiveRegressor Fit(const Measurements& all, const std::vector<uint32_t>& row
     }
     y[line] = root * (row.measured - mean);
   }
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver;
-  solver.setThreshold(kCollinear);
-  solver.compute(x);
-  const Eigen::VectorXd weights = solver.solve(y);
+  const Eigen::VectorXd weights = SolveShortest(x, y, kCollinear);
   regressor.weights.assign(weights.data(), weights.data() + columns);
   regressor.bias = mean;
   return regressor;
