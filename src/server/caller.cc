@@ -134,17 +134,17 @@ Answer<bool> Guard::MayWatch(const Caller& caller, int32_t pid) const {
   if (pid <= 0) {
     return Refused{Refusal::kInvalid, fmt::format("{} is no process id", pid)};
   }
+  const Refused no_such{Refusal::kNotFound, fmt::format("there is no process {}", pid)};
   const auto status = ReadSmallFile(fmt::format("{}/{}/status", procfs, pid));
-  const auto owner = status ? OwnerOfProcess(*status) : std::nullopt;
   if (!status && IsOutOfDescriptors()) {
     return Refused{
         Refusal::kTooMuch,
         "the monitor is out of file descriptors; stop some sessions, or let it have more "
         "(ulimit -n, LimitNOFILE=)"};
   }
-  if (!owner) {
-    return Refused{Refusal::kNotFound, fmt::format("there is no process {}", pid)};
-  }
+  if (!status) return no_such;
+  const auto owner = OwnerOfProcess(*status);
+  if (!owner) return no_such;
   const auto is_of = [&](uint32_t uid) {
     return owner->real == uid && owner->effective == uid && owner->saved == uid;
   };
