@@ -297,6 +297,7 @@ void Sampler::State::ObeyCommands() {
   }
   if (stop) return;
   ReadPower(true);
+  next_children = 0;  // what has come since the last look must not be missed
   const bool ends = std::any_of(todo.begin(), todo.end(),
                                 [](const Command& command) { return command.pid == 0; });
   if (ends) ReadActivity(ClockNs(CLOCK_MONOTONIC));
@@ -390,6 +391,7 @@ void Sampler::State::Run() {
     }
   }
   ReadPower(true);
+  next_children = 0;
   ReadActivity(ClockNs(CLOCK_MONOTONIC));
   if (!features.empty()) ReadFeatures();
 }
