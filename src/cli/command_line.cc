@@ -112,23 +112,20 @@ Option* Command::add_option(std::string name, T& value, std::string description)
 }
 
 // Those of OptionValue.
-#define BERYL_OPTION_VALUE(...) \
-  template Option* Command::add_option(std::string, __VA_ARGS__&, std::string)
-BERYL_OPTION_VALUE(std::string);
-BERYL_OPTION_VALUE(int);
-BERYL_OPTION_VALUE(int64_t);
-BERYL_OPTION_VALUE(uint32_t);
-BERYL_OPTION_VALUE(uint64_t);
-BERYL_OPTION_VALUE(double);
-BERYL_OPTION_VALUE(std::optional<int>);
-BERYL_OPTION_VALUE(std::optional<double>);
-BERYL_OPTION_VALUE(std::vector<std::string>);
-BERYL_OPTION_VALUE(std::vector<int>);
-#undef BERYL_OPTION_VALUE
+template Option* Command::add_option(std::string, std::string&, std::string);
+template Option* Command::add_option(std::string, int&, std::string);
+template Option* Command::add_option(std::string, int64_t&, std::string);
+template Option* Command::add_option(std::string, uint32_t&, std::string);
+template Option* Command::add_option(std::string, uint64_t&, std::string);
+template Option* Command::add_option(std::string, double&, std::string);
+template Option* Command::add_option(std::string, std::optional<int>&, std::string);
+template Option* Command::add_option(std::string, std::optional<double>&, std::string);
+template Option* Command::add_option(std::string, std::vector<std::string>&, std::string);
+template Option* Command::add_option(std::string, std::vector<int>&, std::string);
 
-Option* Command::add_option_function(std::string name,
-                                     std::function<void(const std::vector<std::string>&)> take,
-                                     std::string description) {
+Option* Command::add_option_function(
+    std::string name, const std::function<void(const std::vector<std::string>&)>& take,
+    std::string description) {
   return Keep(app_->add_option_function<std::vector<std::string>>(std::move(name), take,
                                                                   std::move(description)));
 }

@@ -108,7 +108,7 @@ class Command {
   Option* add_option(std::string name, T& value, std::string description);
   // `take` is given all values at once.
   Option* add_option_function(std::string name,
-                              std::function<void(const std::vector<std::string>&)> take,
+                              const std::function<void(const std::vector<std::string>&)>& take,
                               std::string description);
   Option* add_flag(std::string name, bool& value, std::string description);
   void set_version_flag(const std::string& name, const std::string& version);
