@@ -45,7 +45,7 @@ constexpr std::array<uint64_t, 2> kRaplRanges = {65'532'610'987, 262'143'328'850
 ChannelRecord::ChannelRecord(PowerChannel channel, Nanos period)
     : channel_(std::move(channel)),
       period_s_(period.seconds()),
-      lag_(static_cast<int64_t>(channel_.meter.lag_s * 1e9)),
+      lag_{static_cast<int64_t>(channel_.meter.lag_s * 1e9)},
       power_w_(kUnknown) {}
 
 void ChannelRecord::Add(Nanos time, const MeterReading& reading) {
