@@ -52,7 +52,6 @@ Result<std::unique_ptr<MachineMeters>> MachineMeters::Find(const MonitorOptions&
 Result<bool> MachineMeters::Start(Nanos period, Nanos longest_activity) {
   sources::SamplerOptions sampling;
   sampling.period = period;
-  sampling.jiffies_of_all_tasks = true;
   sampling.activity_period = kActivityPeriod;
   sampling.longest_activity = longest_activity;
   sampler_ = std::make_unique<sources::Sampler>(options_.machine, discovery_, sampling);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/text.h"
 
@@ -19,6 +20,8 @@ constexpr uint32_t kCpuReadingSocket = 12;
 
 constexpr size_t kFlushAt = 64 * 1024;
 constexpr Nanos kPowerIsOldAfter{2'000'000'000};
+// A thread that has not run for so long, or is gone, is left out until it runs again.
+constexpr Nanos kAsleepAfter{10'000'000'000};
 
 void PutVarint(std::string& out, uint64_t value) {
   for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
@@ -197,13 +200,26 @@ void PublishedSpool::OnTaskBirth(const sources::TaskBirth& birth) {
   threads_[birth.task].tid = birth.tid;
 }
 
-void PublishedSpool::WriteThread(const Thread& thread) {
+void PublishedSpool::WriteThread(Thread& thread, Nanos time) {
+  thread.told = time;
   reading_.clear();
   PutInteger(reading_, 1, static_cast<uint32_t>(thread.tid));
   PutInteger(reading_, 3, thread.last.cpu);
   PutInteger(reading_, 4, thread.last.user_jiffies);
   PutInteger(reading_, 5, thread.last.system_jiffies);
   PutBytes(sample_, kReading, reading_);
+}
+
+// The sampler tells only of those that ran since the last sample; the others are where they were.
+// Clients take differences over 101 ms, and of a thread that stands in one sample there is none.
+bool PublishedSpool::WriteAwake(Nanos time) {
+  std::erase_if(awake_, [&](uint32_t task) {
+    Thread& thread = threads_[task];
+    thread.awake = time - thread.ran <= kAsleepAfter;
+    if (thread.awake) WriteThread(thread, time);
+    return !thread.awake;
+  });
+  return !awake_.empty();
 }
 
 void PublishedSpool::OnActivity(Nanos time, std::span<const sources::CpuJiffies> cpus,
@@ -227,18 +243,14 @@ void PublishedSpool::OnActivity(Nanos time, std::span<const sources::CpuJiffies>
 
   sample_.clear();
   PutInteger(sample_, kTimestamp, Milliseconds(time));
-  bool any = false;
   for (const sources::TaskSample& task : tasks) {
     const auto found = threads_.find(task.task);
     if (found == threads_.end()) continue;
-    Thread& thread = found->second;
-    thread.last = task;
-    thread.told = time;
-    thread.seen = true;
-    WriteThread(thread);
-    any = true;
+    found->second.last = task;
+    found->second.ran = time;
+    if (!std::exchange(found->second.awake, true)) awake_.push_back(task.task);
   }
-  if (any) PutBytes(held_activity_, kProcess, sample_);
+  if (WriteAwake(time)) PutBytes(held_activity_, kProcess, sample_);
   if (!due) return;
   Append(held_activity_);
   held_activity_.clear();
@@ -265,9 +277,9 @@ Result<bool> PublishedSpool::Finish() {
   sample_.clear();
   PutInteger(sample_, kTimestamp, Milliseconds(last_activity_));
   bool any = false;
-  for (const auto& [task, thread] : threads_) {
-    if (!thread.seen || thread.told == last_activity_) continue;
-    WriteThread(thread);
+  for (auto& [task, thread] : threads_) {
+    if (thread.told.value == 0 || thread.told == last_activity_) continue;
+    WriteThread(thread, last_activity_);
     any = true;
   }
   if (any) {
@@ -276,6 +288,7 @@ Result<bool> PublishedSpool::Finish() {
     Append(last);
   }
   threads_.clear();
+  awake_.clear();
   return Flush();
 }
 
@@ -283,6 +296,7 @@ void PublishedSpool::Resume(sources::WatchId watch, Nanos period) {
   options_.watch = watch;
   options_.period = period;
   threads_.clear();
+  awake_.clear();
   next_power_ = next_activity_ = last_activity_ = {};
   for (GpuMeter& gpu : gpus_) {
     gpu.seen = false;

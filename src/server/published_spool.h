@@ -78,15 +78,18 @@ class PublishedSpool final : public sources::SampleSink {
   struct Thread {
     int32_t tid = 0;
     sources::TaskSample last;
-    Nanos told;  // when it stood in a sample
-    bool seen = false;
+    Nanos ran;   // when it was last seen to have run
+    Nanos told;  // when it last stood in a sample
+    bool awake = false;
   };
 
   void AddMeter(const PowerChannel& channel);
   bool IsDue(Nanos time, Nanos& next) const;
   void WriteRapl(Nanos time, std::span<const sources::MeterReading> readings, std::string& out);
   void WriteNvml(Nanos time, std::span<const sources::MeterReading> readings, std::string& out);
-  void WriteThread(const Thread& thread);
+  void WriteThread(Thread& thread, Nanos time);
+  // Threads that ran of late, whether since the last sample or not.
+  bool WriteAwake(Nanos time);
   void Append(const std::string& samples);
 
   Options options_;
@@ -96,6 +99,7 @@ class PublishedSpool final : public sources::SampleSink {
   std::vector<uint32_t> sockets_;
   bool has_gpu_ = false;
   std::unordered_map<uint32_t, Thread> threads_;  // of our process, by task
+  std::vector<uint32_t> awake_;                   // those of them that ran of late, or came
   Nanos next_power_;
   Nanos next_activity_;
   Nanos last_activity_;

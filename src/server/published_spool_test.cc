@@ -173,10 +173,34 @@ TEST(PublishedSpool, TheLastSampleOfEveryKindCounts) {
   const std::string last = BytesOf(spool).substr(first);
   const std::string later = "\x81\xd0\x95\xff\xbc\x31";
   EXPECT_EQ(last.find("\x0a" + std::string(1, 13) + "\x08" + later), 0u);  // rapl
-  EXPECT_NE(last.find("\x08" + later + std::string("\x12\x08\x08\x0a\x18\x00\x20\x02\x28\x02", 10)),
-            std::string::npos);  // the one that ran
-  EXPECT_NE(last.find("\x08" + later + std::string("\x12\x08\x08\x0b\x18\x03\x20\x04\x28\x00", 10)),
-            std::string::npos);  // and the one that did not
+  // Both threads, the one that ran and the one that did not.
+  EXPECT_NE(last.find("\x08" + later +
+                      std::string("\x12\x08\x08\x0a\x18\x00\x20\x02\x28\x02"
+                                  "\x12\x08\x08\x0b\x18\x03\x20\x04\x28\x00",
+                                  20)),
+            std::string::npos);
+}
+
+TEST(PublishedSpool, LeavesOutThreadsThatSleepForLongUntilTheEnd) {
+  PublishedSpool spool = Open({});
+  spool.OnTaskBirth({0, 1, 10, 10, "main"});
+  spool.OnTaskBirth({1, 1, 10, 11, "sleeper"});
+  const sources::TaskSample both[] = {{0, 0, 5, 1, 2}, {1, 3, 5, 4, 0}};
+  const sources::TaskSample one[] = {{0, 0, 6, 2, 2}};
+  const std::string sleeper = std::string("\x12\x08\x08\x0b\x18\x03\x20\x04\x28\x00", 10);
+  const auto count = [&] {
+    const std::string bytes = BytesOf(spool);
+    int found = 0;
+    for (size_t at = 0; (at = bytes.find(sleeper, at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  spool.OnActivity(Nanos{kStart}, {}, both);
+  for (int64_t second = 1; second <= 30; ++second) {
+    spool.OnActivity(Nanos{kStart + second * 1'000'000'000}, {}, one);
+  }
+  EXPECT_EQ(count(), 11);
+  EXPECT_TRUE(spool.Finish());
+  EXPECT_EQ(count(), 12);
 }
 
 }  // namespace
