@@ -1,6 +1,7 @@
 #include "server/rpc/desk.h"
 
 #include <fcntl.h>
+#include <grpc/grpc.h>
 #include <grpcpp/resource_quota.h>
 #include <grpcpp/server_posix.h>
 #include <netinet/in.h>
@@ -64,6 +65,13 @@ bool IsMissing(int error) {
 }  // namespace
 
 Result<std::unique_ptr<Desk>> Desk::Open(Sessions& sessions, DeskOptions options) {
+  // gRPC stays up until the program ends: when it shuts down, it may wait ten seconds for a thread
+  // of its own that looks after connections with a long answer.
+  static const bool stays_up = [] {
+    grpc_init();
+    return true;
+  }();
+  (void)stays_up;
   std::unique_ptr<Desk> desk(new Desk(sessions, std::move(options)));
   if (!desk->options_.owner_of) desk->options_.owner_of = &OwnerOfPeer;
   desk->epoll_ = OwnedFd(::epoll_create1(EPOLL_CLOEXEC));
