@@ -67,11 +67,8 @@ bool IsMissing(int error) {
 Result<std::unique_ptr<Desk>> Desk::Open(Sessions& sessions, DeskOptions options) {
   // gRPC stays up until the program ends: when it shuts down, it may wait ten seconds for a thread
   // of its own that looks after connections with a long answer.
-  static const bool stays_up = [] {
-    grpc_init();
-    return true;
-  }();
-  (void)stays_up;
+  static std::once_flag stays_up;
+  std::call_once(stays_up, &grpc_init);
   std::unique_ptr<Desk> desk(new Desk(sessions, std::move(options)));
   if (!desk->options_.owner_of) desk->options_.owner_of = &OwnerOfPeer;
   desk->epoll_ = OwnedFd(::epoll_create1(EPOLL_CLOEXEC));
