@@ -8,15 +8,17 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12's -Wrestrict misfires inside std::string's operator+ (GCC bug 105651).
   add_compile_options(-Wduplicated-cond -Wlogical-op -Wno-restrict)
 else()
-  # Clang counts sign changes as conversions, GCC does not; the two must agree on clean code.
-  add_compile_options(-Wno-sign-conversion)
+  # Clang counts sign changes as conversions and long doubles as promotions, GCC does not; the two
+  # must agree on clean code.
+  add_compile_options(-Wno-sign-conversion -Wno-double-promotion)
 endif()
 
 if(BERYL_SANITIZE)
   add_compile_options(
     -fsanitize=${BERYL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${BERYL_SANITIZE})
-  add_compile_definitions(_GLIBCXX_ASSERTIONS)
+  # simdjson's checks change its types, and it would have them in unoptimised files only.
+  add_compile_definitions(_GLIBCXX_ASSERTIONS SIMDJSON_DEVELOPMENT_CHECKS=1)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Instrumentation hides initialisations from GCC; the release build keeps this warning.
     add_compile_options(-Wno-maybe-uninitialized)
@@ -25,9 +27,14 @@ endif()
 
 find_program(BERYL_CCACHE ccache)
 if(BERYL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # It keeps nothing that was compiled with a precompiled header unless it is told this.
+  # It keeps nothing that was compiled with a precompiled header unless it is told this, and unless
+  # Clang leaves the time out of what it precompiles.
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
+  endif()
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
-    CCACHE_SLOPPINESS=pch_defines,time_macros "${BERYL_CCACHE}")
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    "${BERYL_CCACHE}")
 endif()
 
 find_program(BERYL_LLD ld.lld)

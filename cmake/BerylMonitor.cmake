@@ -68,10 +68,5 @@ add_executable(beryl-monitor ${monitor_main})
 target_link_libraries(beryl-monitor PRIVATE beryl_rpc CLI11::CLI11)
 
 if(BERYL_TESTS AND rpc_tests)
-  add_executable(rpc_test ${rpc_tests})
-  target_link_libraries(rpc_test PRIVATE beryl_rpc GTest::gmock_main)
-  gtest_discover_tests(rpc_test
-    TEST_PREFIX "rpc/"
-    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
-    DISCOVERY_TIMEOUT 60)
+  beryl_test(rpc beryl_rpc ${rpc_tests})
 endif()

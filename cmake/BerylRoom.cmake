@@ -27,13 +27,34 @@ function(beryl_room room)
   set_property(GLOBAL APPEND PROPERTY BERYL_ROOMS ${library})
 
   if(BERYL_TESTS AND tests)
-    add_executable(${room}_test ${tests})
-    target_link_libraries(${room}_test PRIVATE ${library} GTest::gmock_main)
-    gtest_discover_tests(${room}_test
-      TEST_PREFIX "${room}/"
-      WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
-      DISCOVERY_TIMEOUT 60)
+    beryl_test(${room} ${library} ${tests})
   endif()
+endfunction()
+
+# beryl_test(<name> <library> <source>...)
+#
+# Makes <name>_test. The macros of GoogleTest take longer to optimise than to run, and its headers
+# longer to read than most tests: they are compiled as they stand, with the headers read once for all.
+function(beryl_test name library)
+  add_executable(${name}_test ${ARGN})
+  target_link_libraries(${name}_test PRIVATE ${library} GTest::gmock_main)
+  target_compile_options(${name}_test PRIVATE -O0)
+  if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    if(NOT TARGET precompiled_test)
+      file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/generated/precompiled_test.cc" CONTENT "")
+      add_library(precompiled_test OBJECT "${PROJECT_BINARY_DIR}/generated/precompiled_test.cc")
+      target_link_libraries(precompiled_test PRIVATE GTest::gmock)
+      target_compile_options(precompiled_test PRIVATE -O0)
+      target_precompile_headers(precompiled_test PRIVATE
+        <algorithm> <array> <cmath> <cstdint> <functional> <map> <memory> <optional> <string>
+        <string_view> <unordered_map> <utility> <vector> <gmock/gmock.h> <gtest/gtest.h>)
+    endif()
+    target_precompile_headers(${name}_test REUSE_FROM precompiled_test)
+  endif()
+  gtest_discover_tests(${name}_test
+    TEST_PREFIX "${name}/"
+    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+    DISCOVERY_TIMEOUT 60)
 endfunction()
 
 # beryl_precompile(<room>...)

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ANY_LINES = "…"
@@ -95,10 +96,14 @@ def main():
                 if not has_jq and any("jq " in text for text in lines):
                     skipped += 1
                     continue
+                start = time.monotonic()
                 ran, problems = run_block(page, line, lines, args.beryl.resolve(), scratch)
                 passed += ran > 0 and not problems
                 failed += bool(problems)
                 print(problems, end="")
+                if ran and not problems:
+                    place = f"{page.relative_to(ROOT)}:{line}"
+                    print(f"pass {time.monotonic() - start:7.2f} s  {place}")
     if skipped:
         print(f"{skipped} blocks skipped: jq is not installed")
     print(f"{passed} passed, {failed} failed")

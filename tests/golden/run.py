@@ -25,6 +25,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 TIMEOUT_S = 60
@@ -152,12 +153,18 @@ def main():
     cases = sorted(cmd.parent for cmd in HERE.glob("*/cmd")
                    if re.search(args.filter, cmd.parent.name))
     failed = 0
+
+    def timed(case):
+        start = time.monotonic()
+        return run_case(case, args.beryl.resolve(), args.bless), time.monotonic() - start
+
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = pool.map(lambda case: run_case(case, args.beryl.resolve(), args.bless), cases)
-        for case, problems in zip(cases, results):
+        for case, (problems, seconds) in zip(cases, pool.map(timed, cases)):
             if problems:
                 failed += 1
-                print(f"FAILED {case.name}\n{problems}", end="")
+                print(f"FAIL {case.name}\n{problems}", end="")
+            else:
+                print(f"pass {seconds:7.2f} s  golden/{case.name}")
     print(f"{len(cases) - failed} passed, {failed} failed")
     return 1 if failed else 0
 

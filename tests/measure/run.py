@@ -403,13 +403,16 @@ def main():
     parser.add_argument("--beryl", required=True, type=pathlib.Path)
     parser.add_argument("--filter", default="")
     arguments = parser.parse_args()
+    # A script's background job starts with these ignored, and what it starts inherits that.
+    for number in (signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
     failed = 0
     chosen = [one for one in CASES if arguments.filter in one.__name__]
     for one in chosen:
-        folder = tempfile.mkdtemp(prefix="beryl-measure-")
+        folder, start = tempfile.mkdtemp(prefix="beryl-measure-"), time.monotonic()
         try:
             one(Bench(arguments.beryl.resolve(), folder))
-            print(f"pass  {one.__name__}", flush=True)
+            print(f"pass {time.monotonic() - start:7.2f} s  measure/{one.__name__}", flush=True)
         except Exception:  # whatever it is, the others still run
             failed += 1
             print(f"FAIL  {one.__name__}\n{traceback.format_exc()}", flush=True)
