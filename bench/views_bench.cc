@@ -16,8 +16,8 @@ struct Run {
   Footprint footprint;
   tree::TraceTree built;
   tree::TraceTree folded;
-  std::vector<EnergyColumn> built_columns;
-  std::vector<EnergyColumn> folded_columns;
+  std::vector<Column> built_columns;
+  std::vector<Column> folded_columns;
   AccountReport report;
 };
 

@@ -19,24 +19,24 @@ struct Nanos {
 };
 
 template <typename Unit>
-struct Quantity {
+struct Scalar {
   double value = 0;
 
-  constexpr auto operator<=>(const Quantity&) const = default;
-  constexpr Quantity operator+(Quantity other) const { return {value + other.value}; }
-  constexpr Quantity operator-(Quantity other) const { return {value - other.value}; }
-  constexpr Quantity operator-() const { return {-value}; }
-  constexpr Quantity operator*(double factor) const { return {value * factor}; }
-  constexpr Quantity operator/(double divisor) const { return {value / divisor}; }
-  constexpr double operator/(Quantity other) const { return value / other.value; }
-  constexpr Quantity& operator+=(Quantity other) {
+  constexpr auto operator<=>(const Scalar&) const = default;
+  constexpr Scalar operator+(Scalar other) const { return {value + other.value}; }
+  constexpr Scalar operator-(Scalar other) const { return {value - other.value}; }
+  constexpr Scalar operator-() const { return {-value}; }
+  constexpr Scalar operator*(double factor) const { return {value * factor}; }
+  constexpr Scalar operator/(double divisor) const { return {value / divisor}; }
+  constexpr double operator/(Scalar other) const { return value / other.value; }
+  constexpr Scalar& operator+=(Scalar other) {
     value += other.value;
     return *this;
   }
 };
 
-using Joules = Quantity<struct JouleUnit>;
-using Watts = Quantity<struct WattUnit>;
+using Joules = Scalar<struct JouleUnit>;
+using Watts = Scalar<struct WattUnit>;
 
 constexpr Joules operator*(Watts power, Nanos time) { return {power.value * time.seconds()}; }
 constexpr Watts operator/(Joules energy, Nanos time) { return {energy.value / time.seconds()}; }

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "cli/run_arguments.h"
 #include "types/dataset.h"
-#include "types/energy_column.h"
+#include "types/column.h"
 #include "types/energy_model.h"
 #include "types/energy_use.h"
 #include "views/views.h"
@@ -48,7 +48,7 @@ Result<EnergyModel> FindDataModel(const std::string& profile);
 // profile (if not empty) predicts of it.
 struct AnalysedData {
   Dataset data;
-  std::vector<EnergyColumn> predicted;  // by run, or empty
+  std::vector<Column> predicted;  // by run, or empty
   EnergyOrigin origin;
 };
 Result<AnalysedData> ReadAnalysed(const std::string& path, const std::string& model,

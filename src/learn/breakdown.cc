@@ -58,7 +58,7 @@ class ModelBreakdown {
     FindParts();
   }
 
-  Breakdown Run(const std::vector<EnergyColumn>& predicted) {
+  Breakdown Run(const std::vector<Column>& predicted) {
     std::vector<const std::vector<double>*> measured_columns;
     std::vector<const std::vector<double>*> predicted_columns;
     for (const size_t run : runs_) {
@@ -85,12 +85,12 @@ class ModelBreakdown {
     const auto& nodes = reference_->nodes;
     std::vector<bool> has_module(nodes.size(), false);
     for (NodeId id = 1; id < nodes.size(); ++id) {
-      if (nodes[id].level != Level::kOperation) has_module[nodes[id].parent] = true;
+      if (nodes[id].level != Level::kMl) has_module[nodes[id].parent] = true;
     }
     part_of_.resize(nodes.size(), kNoPart);
     for (NodeId id = 1; id < nodes.size(); ++id) {
       const TreeNode& node = nodes[id];
-      const bool primitive = node.level == Level::kOperation;
+      const bool primitive = node.level == Level::kMl;
       // The whole is never a part of itself: below it, primitives stand for themselves.
       const bool alone = node.parent == 0 || has_module[node.parent];
       if (primitive ? alone : !has_module[id]) part_of_[id] = PartOf(node);
@@ -183,7 +183,7 @@ class ModelBreakdown {
 }  // namespace
 
 Result<std::vector<Breakdown>> BreakDown(const Dataset& data,
-                                         const std::vector<EnergyColumn>& predicted,
+                                         const std::vector<Column>& predicted,
                                          std::vector<DataFinding>& findings) {
   std::vector<Breakdown> breakdowns;
   bool known = false;

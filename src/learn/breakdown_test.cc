@@ -73,7 +73,7 @@ TEST(BreakDown, LayersAreFoldedAndAddedUp) {
 
 TEST(BreakDown, PredictedStandsBesideMeasured) {
   Dataset data = TwoSizes();
-  std::vector<EnergyColumn> predicted(2);
+  std::vector<Column> predicted(2);
   for (size_t run = 0; run < 2; ++run) {
     predicted[run].total = data.runs[run].measured;
     for (double& joules : predicted[run].total) joules *= 2;
@@ -142,10 +142,10 @@ TEST(BreakDown, PartsAndRestAreAlwaysTheWhole) {
         // Hangs below the last node or one above it, and never below a primitive.
         NodeId parent = last;
         while (parent != 0 &&
-               (random() % 2 == 0 || made.tree.nodes[parent].level == Level::kOperation)) {
+               (random() % 2 == 0 || made.tree.nodes[parent].level == Level::kMl)) {
           parent = made.tree.nodes[parent].parent;
         }
-        last = AddNode(made, parent, random() % 2 == 0 ? Level::kModule : Level::kOperation,
+        last = AddNode(made, parent, random() % 2 == 0 ? Level::kModule : Level::kMl,
                        "n." + std::to_string(random() % 4), std::string(1, "ABC"[random() % 3]),
                        random() % 5 == 0 ? kUnknown : static_cast<double>(random() % 50));
       }

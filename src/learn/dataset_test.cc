@@ -94,7 +94,7 @@ TEST(PublishedTrees, IsReadWhole) {
   EXPECT_EQ(complete, 166u);
   EXPECT_EQ(by_level[static_cast<size_t>(Level::kModel)], 167u);
   EXPECT_EQ(by_level[static_cast<size_t>(Level::kModule)], 7208u);
-  EXPECT_EQ(by_level[static_cast<size_t>(Level::kOperation)], 12255u + 5004u);
+  EXPECT_EQ(by_level[static_cast<size_t>(Level::kMl)], 12255u + 5004u);
   EXPECT_EQ(data->runs[0].model, "bert-base-uncased");
   EXPECT_FALSE(data->runs.back().complete);
   EXPECT_EQ(data->runs.back().model, "openai-gpt");

@@ -209,7 +209,7 @@ void WriteDescribed(JsonWriter& json, const DescribedModel& described) {
   json.Key("described").BeginObject();
   json.Key("noise_factors").BeginObject();
   for (size_t level = 0; level < kDataLevels.size(); ++level) {
-    json.Member(DataLevelName(kDataLevels[level]), described.noise_factors[level]);
+    json.Member(LevelName(kDataLevels[level]), described.noise_factors[level]);
   }
   json.End();
   WriteOperationCosts(json, "energy", described.energy);
@@ -227,7 +227,7 @@ void ReadDescribed(json::Value value, MemberReader& in, DescribedModel& describe
                   in.ReadObject(member, path, {},
                                 [&](std::string_view level, const std::string& at, json::Value of) {
                                   for (size_t i = 0; i < kDataLevels.size(); ++i) {
-                                    if (DataLevelName(kDataLevels[i]) != level) continue;
+                                    if (LevelName(kDataLevels[i]) != level) continue;
                                     in.Read(of, at, described.noise_factors[i]);
                                     if (!(described.noise_factors[i] >= 0)) {
                                       in.Fail(at, "has to be from 0 on");

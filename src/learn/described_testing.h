@@ -30,7 +30,7 @@ class DescriptionMaker {
   }
   void Math(MathKind kind, const Shape& input, const Shape& output, const Work& work) {
     const NodeId id =
-        Open(made_.nodes[open_.back()].scope, std::string(MathKindName(kind)), Level::kKernel);
+        Open(made_.nodes[open_.back()].scope, std::string(MathKindName(kind)), Level::kMath);
     made_.nodes[id].kind = kind;
     made_.nodes[id].work = work;
     made_.nodes[id].first_shape = static_cast<uint32_t>(made_.shapes.size());
@@ -60,12 +60,12 @@ inline Description TinyDescription(int64_t rows, int64_t width) {
   for (int layer = 0; layer < 2; ++layer) {
     const std::string scope = "layers." + std::to_string(layer);
     maker.Open(scope, "TinyLayer", Level::kModule);
-    maker.Open(scope + ".dense", "Linear", Level::kOperation);
+    maker.Open(scope + ".dense", "Linear", Level::kMl);
     maker.Math(MathKind::kMatmul, shape, shape,
                {2 * m * n * n, 2 * m * n * n, 4 * (m * n + n * n), 4 * m * n, 0});
     maker.Close();
     maker.Math(MathKind::kElementwise, shape, shape, {m * n, 0, 8 * m * n, 4 * m * n, 0});
-    maker.Open(scope + ".norm", "LayerNorm", Level::kOperation);
+    maker.Open(scope + ".norm", "LayerNorm", Level::kMl);
     maker.Math(MathKind::kNorm, shape, shape, {8 * m * n, 0, 4 * m * n, 4 * m * n, 0});
     maker.Close();
     maker.Close();

@@ -39,16 +39,16 @@ inline ModelRun MakeRun(std::string model, double batch_size, double seq_len, do
   run.seq_len = seq_len;
   AddNode(run, 0, Level::kModel, model, "", scale * (layers * 10 + 3));
   run.model = std::move(model);
-  AddNode(run, 0, Level::kOperation, "wte", "Embedding", scale * 1);
+  AddNode(run, 0, Level::kMl, "wte", "Embedding", scale * 1);
   for (int layer = 0; layer < layers; ++layer) {
     const NodeId block =
         AddNode(run, 0, Level::kModule, "h." + std::to_string(layer), "Block", scale * 10);
-    AddNode(run, block, Level::kOperation, "ln", "LayerNorm", scale * 1);
+    AddNode(run, block, Level::kMl, "ln", "LayerNorm", scale * 1);
     const NodeId attention = AddNode(run, block, Level::kModule, "attn", "Attention", scale * 3);
-    AddNode(run, attention, Level::kOperation, "matmul", "MatMul", scale * 1);
-    AddNode(run, attention, Level::kOperation, "matmul", "MatMul", scale * 1.5);
+    AddNode(run, attention, Level::kMl, "matmul", "MatMul", scale * 1);
+    AddNode(run, attention, Level::kMl, "matmul", "MatMul", scale * 1.5);
     const NodeId mlp = AddNode(run, block, Level::kModule, "mlp", "MLP", scale * 5);
-    AddNode(run, mlp, Level::kOperation, "fc", "Linear", scale * 4);
+    AddNode(run, mlp, Level::kMl, "fc", "Linear", scale * 4);
   }
   return run;
 }

@@ -119,7 +119,7 @@ TEST(Predict, SaysWhichPrimitiveIsUnknownAndWhere) {
   data.runs.resize(1);
   data.runs[0].tree.nodes[2].type = "Rotary";
   std::vector<DataFinding> findings;
-  const std::vector<EnergyColumn> columns = Predict(*model, data, findings);
+  const std::vector<Column> columns = Predict(*model, data, findings);
   ASSERT_EQ(columns.size(), 1U);
   EXPECT_TRUE(std::isnan(columns[0].total[0]));
   EXPECT_TRUE(std::isnan(columns[0].total[2]));
@@ -135,7 +135,7 @@ TEST(Predict, IntervalsStandAroundPredictions) {
     const auto model = Train(data, With(method));
     ASSERT_TRUE(model.has_value());
     std::vector<DataFinding> findings;
-    for (const EnergyColumn& column : Predict(*model, data, findings)) {
+    for (const Column& column : Predict(*model, data, findings)) {
       for (size_t node = 0; node < column.total.size(); ++node) {
         EXPECT_LT(column.low[node], column.high[node]);
         EXPECT_GE(column.low[node], 0);
@@ -154,7 +154,7 @@ TEST(Predict, IncompleteRunsAreNotAddedUp) {
   data.runs.resize(1);
   data.runs[0].complete = false;
   std::vector<DataFinding> findings;
-  const std::vector<EnergyColumn> columns = Predict(*sum, data, findings);
+  const std::vector<Column> columns = Predict(*sum, data, findings);
   EXPECT_TRUE(std::isnan(columns[0].total[0]));
   EXPECT_FALSE(std::isnan(columns[0].total[2]));
   ASSERT_EQ(findings.size(), 1U);

@@ -73,7 +73,7 @@ TEST(FeatureCsv, TreeIsRebuiltFromScopes) {
   EXPECT_EQ(run.tree.nodes[4].depth, 3);
   EXPECT_EQ(run.tree.nodes[4].end, 9u);
   EXPECT_EQ(run.tree.nodes[4].level, Level::kModule);
-  EXPECT_EQ(run.tree.nodes[6].level, Level::kOperation);
+  EXPECT_EQ(run.tree.nodes[6].level, Level::kMl);
   EXPECT_EQ(ScopeOf(run.tree, 7), "encoder.layer.0.attention.matmul_1");
   EXPECT_EQ(run.lines[4], 2u);
 }

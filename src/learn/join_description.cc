@@ -14,7 +14,7 @@ std::vector<NodeId> JoinDescription(const ModelRun& run) {
   std::unordered_map<std::string, NodeId> modules;                 // by scope
   std::unordered_map<std::string, std::vector<NodeId>> functions;  // by scope and type
   for (NodeId node = 0; node < described.size(); ++node) {
-    if (described[node].level == Level::kKernel) continue;
+    if (described[node].level == Level::kMath) continue;
     const std::string& scope = description.nodes[node].scope;
     if (node == 0 || scope != description.nodes[described[node].parent].scope) {
       modules.emplace(scope, node);

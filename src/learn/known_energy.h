@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "types/dataset.h"
-#include "types/energy_column.h"
+#include "types/column.h"
 
 namespace beryl::learn {
 
@@ -18,7 +18,7 @@ struct WholeEnergy {
   double high_j = kUnknown;
 };
 // `predicted`: a column for each run of the data, or empty.
-WholeEnergy WholeEnergyOf(const Dataset& data, const std::vector<EnergyColumn>& predicted,
+WholeEnergy WholeEnergyOf(const Dataset& data, const std::vector<Column>& predicted,
                           size_t run);
 
 // That there is nothing to analyse, and what to do.

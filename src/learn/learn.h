@@ -14,7 +14,7 @@
 #include "base/result.h"
 #include "types/dataset.h"
 #include "types/described_prediction.h"
-#include "types/energy_column.h"
+#include "types/column.h"
 #include "types/energy_model.h"
 #include "types/energy_use.h"
 #include "types/evaluation.h"
@@ -38,11 +38,11 @@ Result<Dataset> ReadTrees(ByteSource& source, const DatasetOptions& options);
 // them. `energy` are the columns of its tree, `seconds` a column of wall time (account::ShareTime).
 // GPU and CPU channels become the features of the law; what is learned is the sum of all channels.
 ModelRun RunOfAccounting(std::string model, const ModelTree& tree,
-                         const std::vector<EnergyColumn>& energy, const EnergyColumn& seconds);
+                         const std::vector<Column>& energy, const Column& seconds);
 
 // The authors' JSON lines, a run a line. `predicted` are joules by run and node, or empty; NaN is
 // left out, and so are runs whose model has no row of its own.
-std::string WriteTrees(const Dataset& data, const std::vector<EnergyColumn>& predicted);
+std::string WriteTrees(const Dataset& data, const std::vector<Column>& predicted);
 
 // An EnergyModel as a file that a person can read, and back. Refuses what is damaged or not one,
 // with the reason.
@@ -73,7 +73,7 @@ Result<bool> CheckPredictsData(const EnergyModel& model);
 
 // A column for each run, with low and high where the model has bands. NaN: it could not be
 // predicted; `findings` says why.
-std::vector<EnergyColumn> Predict(const EnergyModel& model, const Dataset& data,
+std::vector<Column> Predict(const EnergyModel& model, const Dataset& data,
                                   std::vector<DataFinding>& findings);
 
 // The same for models that were never run: energy and, where the profile knows it, time of every
@@ -110,7 +110,7 @@ Result<Calibration> Calibrate(const Dataset& data, uint64_t rows, uint64_t seed,
 
 // Where the energy of each model goes, over all its input sizes.
 Result<std::vector<Breakdown>> BreakDown(const Dataset& data,
-                                         const std::vector<EnergyColumn>& predicted,
+                                         const std::vector<Column>& predicted,
                                          std::vector<DataFinding>& findings);
 
 // The table of prices and emissions that ships with the program, and any of its form.
@@ -126,7 +126,7 @@ struct CostOptions {
   std::optional<double> batch_size = {};
   std::optional<double> seq_len = {};
 };
-Result<QueryCosts> CostQueries(const Dataset& data, const std::vector<EnergyColumn>& predicted,
+Result<QueryCosts> CostQueries(const Dataset& data, const std::vector<Column>& predicted,
                                const CostOptions& options);
 
 // A CSV with the columns model and accuracy, and label if you like.
@@ -141,7 +141,7 @@ struct TradeoffOptions {
   std::optional<double> budget_j = {};
   std::optional<double> target = {};
 };
-Result<Tradeoff> TradeOff(const Dataset& data, const std::vector<EnergyColumn>& predicted,
+Result<Tradeoff> TradeOff(const Dataset& data, const std::vector<Column>& predicted,
                           const std::vector<ModelAccuracy>& accuracies,
                           const TradeoffOptions& options);
 

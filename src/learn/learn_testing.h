@@ -116,9 +116,9 @@ inline Dataset MakeDataset(const TestMachine& machine, size_t models, uint64_t s
         const NodeId root = add(0, Level::kModel, "", "model", 10);
         for (const char* name : {"layer.0", "layer.1"}) {
           const NodeId layer = add(root, Level::kModule, name, "Layer", 4);
-          add(layer, Level::kOperation, "dense", "Linear", 2);
-          add(layer, Level::kOperation, "norm", "LayerNorm", 0.5);
-          add(layer, Level::kOperation, "matmul", "MatMul", 1);
+          add(layer, Level::kMl, "dense", "Linear", 2);
+          add(layer, Level::kMl, "norm", "LayerNorm", 0.5);
+          add(layer, Level::kMl, "matmul", "MatMul", 1);
         }
         data.runs.push_back(maker.Take());
       }

@@ -54,7 +54,7 @@ double CacheByProjections(const Description& description, RunPhase phase, double
   double width = 0;
   for (size_t i = 0; i < description.nodes.size(); ++i) {
     const DescribedNode& node = description.nodes[i];
-    if (node.phase != phase || description.tree.nodes[i].level != Level::kOperation) continue;
+    if (node.phase != phase || description.tree.nodes[i].level != Level::kMl) continue;
     if (!IsKeyOrValue(node.scope) || node.output_count == 0) continue;
     const Shape* output = ShapeAt(description, node.first_shape + node.input_count);
     if (output == nullptr || output->rank == 0) continue;

@@ -175,9 +175,9 @@ std::vector<NodeOperations> OperationCounter::Count(const Description& descripti
   for (NodeId node = static_cast<NodeId>(nodes.size()); node-- > 0;) {
     NodeOperations& of = counted[node];
     const double runs = description.nodes[node].runs;
-    if (nodes[node].level == Level::kKernel) {
+    if (nodes[node].level == Level::kMath) {
       Operation(description, node).AddTo(of.own, of.host);
-    } else if (nodes[node].level == Level::kOperation) {
+    } else if (nodes[node].level == Level::kMl) {
       const auto kernel = OnlyKernel(description, node);
       const auto group = kernel ? GroupOf(*description.nodes[*kernel].kind) : std::nullopt;
       if (group && runs > 0) {

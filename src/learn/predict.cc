@@ -78,7 +78,7 @@ Result<bool> CheckPredictsData(const EnergyModel& model) {
       Printable(model.name)));
 }
 
-std::vector<EnergyColumn> Predict(const EnergyModel& model, const Dataset& data,
+std::vector<Column> Predict(const EnergyModel& model, const Dataset& data,
                                   std::vector<DataFinding>& findings) {
   const Measurements all = Gather(data);
   std::vector<Spread> spreads;
@@ -87,11 +87,11 @@ std::vector<EnergyColumn> Predict(const EnergyModel& model, const Dataset& data,
   Unpredicted unpredicted(model, data);
   DataFinding below{
       "nodes are predicted to take less than no energy: the method does not hold there", 0, ""};
-  std::vector<EnergyColumn> columns;
+  std::vector<Column> columns;
   for (size_t index = 0; index < data.runs.size(); ++index) {
     const ModelRun& run = data.runs[index];
     const MeasuredTree& tree = all.trees[index];
-    EnergyColumn column;
+    Column column;
     column.label = "predicted";
     column.origin = fmt::format("predicted by {}, method {}", model.name, MethodName(model.method));
     column.total.assign(joules.begin() + tree.begin, joules.begin() + tree.end);

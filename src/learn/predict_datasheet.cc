@@ -160,7 +160,7 @@ void PredictByDatasheet(const Datasheet& sheet, const Description& description,
   const ModelTree& tree = description.tree;
   const size_t count = description.nodes.size();
   const Roofline roofline(sheet, description);
-  EnergyColumn column;
+  Column column;
   column.label = "predicted";
   column.origin = fmt::format("predicted by the datasheet of {}, uncalibrated", sheet.device);
   column.self.resize(count);

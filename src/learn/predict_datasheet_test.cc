@@ -39,19 +39,19 @@ Description Describe(const std::vector<DescribedNode>& operations, Dtype dtype =
     primitive.phase = operation.phase;
     primitive.scope = operation.scope;
     primitive.parameters = operation.parameters;
-    const NodeId at = add(module, 2, Level::kOperation, primitive);
-    add(at, 3, Level::kKernel, operation);
+    const NodeId at = add(module, 2, Level::kMl, primitive);
+    add(at, 3, Level::kMath, operation);
   }
   auto& nodes = description.tree.nodes;
   for (NodeId i = 0; i < nodes.size(); ++i) {
-    nodes[i].end = nodes[i].level == Level::kKernel      ? i + 1
-                   : nodes[i].level == Level::kOperation ? i + 2
+    nodes[i].end = nodes[i].level == Level::kMath      ? i + 1
+                   : nodes[i].level == Level::kMl ? i + 2
                                                          : static_cast<NodeId>(nodes.size());
   }
   for (NodeId i = static_cast<NodeId>(nodes.size()); i-- > 1;) {
     DescribedNode& parent = description.nodes[nodes[i].parent];
     parent.work += description.nodes[i].work;
-    if (nodes[i].level != Level::kKernel) parent.parameters += description.nodes[i].parameters;
+    if (nodes[i].level != Level::kMath) parent.parameters += description.nodes[i].parameters;
   }
   return description;
 }
@@ -181,7 +181,7 @@ TEST(PredictDatasheet, PartsAddUpToTheWhole) {
     for (const std::string& name : DatasheetNames()) {
       const Datasheet sheet = *FindDatasheet(name);
       const auto prediction = Predict(sheet, description);
-      const EnergyColumn& energy = prediction.energy;
+      const Column& energy = prediction.energy;
       const double parts = std::accumulate(energy.self.begin(), energy.self.end(), 0.0);
       EXPECT_NEAR(parts, energy.total[0], 1e-12 * parts);
       EXPECT_EQ(energy.total[0], energy.total[1]);

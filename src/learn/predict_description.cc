@@ -34,7 +34,7 @@ void AddWithin(const Description& description, const std::vector<NodeOperations>
   for (NodeId node = root; node < nodes[root].end; ++node) {
     HostWork host = {};
     double device = 0;
-    if (nodes[node].level == Level::kKernel) {
+    if (nodes[node].level == Level::kMath) {
       host = counted[node].host;
       const NodeOperations& parent = counted[nodes[node].parent];
       const bool corrected = parent.primitive && description.nodes[node].kind != MathKind::kView &&
@@ -90,7 +90,7 @@ CostEstimate EstimateOf(const Description& description, const std::vector<NodeOp
                         const std::vector<Primitive>& primitives, const CostModel& costs,
                         NodeId node) {
   const auto& nodes = description.tree.nodes;
-  const bool math = nodes[node].level == Level::kKernel;
+  const bool math = nodes[node].level == Level::kMath;
   const NodeOperations& of = counted[math ? nodes[node].parent : node];
   // Within a whole, elementwise primitives are operations like all others that are in no primitive.
   const bool elementwise = of.primitive && primitives[of.primitives[0].first].group ==
@@ -136,7 +136,7 @@ void PredictByCosts(const DescribedModel& described, const PreparedCosts& energy
     out.energy.low.push_back(nothing ? 0 : interval.low);
     out.energy.high.push_back(nothing ? 0 : interval.high);
     // Nothing below ML primitives was ever timed.
-    if (nodes[node].level == Level::kKernel && !out.seconds.empty()) out.seconds[node] = kUnknown;
+    if (nodes[node].level == Level::kMath && !out.seconds.empty()) out.seconds[node] = kUnknown;
     out.beyond[node] = doubt > 0 || estimate.distance > kBeyond;
     if (counted[node].primitive && out.beyond[node]) beyond_j += out.energy.total[node];
   }

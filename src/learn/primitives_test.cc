@@ -23,7 +23,7 @@ Dataset LinearData(size_t rows, bool collinear) {
     Set(row, Feature::kFlops, flops);
     Set(row, Feature::kMemBytes, collinear ? 3 * flops : uniform(random));
     const double joules = 0.5 + 2 * flops + 0.25 * At(row, Feature::kMemBytes);
-    maker.Add(0, Level::kOperation, std::to_string(i), "Linear", row, joules);
+    maker.Add(0, Level::kMl, std::to_string(i), "Linear", row, joules);
   }
   data.runs.push_back(maker.Take());
   return data;

@@ -77,7 +77,7 @@ Result<std::vector<Electricity>> ReadElectricity(std::string_view text, const st
   return regions;
 }
 
-Result<QueryCosts> CostQueries(const Dataset& data, const std::vector<EnergyColumn>& predicted,
+Result<QueryCosts> CostQueries(const Dataset& data, const std::vector<Column>& predicted,
                                const CostOptions& options) {
   QueryCosts costs;
   costs.electricity = options.electricity;

@@ -57,7 +57,7 @@ TEST(CostQueries, GrowsWithQueriesAndPassages) {
 }
 
 TEST(CostQueries, PredictedRowsHaveTheirInterval) {
-  std::vector<EnergyColumn> predicted(2);
+  std::vector<Column> predicted(2);
   predicted[0].total = {36};
   predicted[0].low = {18};
   predicted[0].high = {72};

@@ -16,7 +16,7 @@ namespace {
 
 std::optional<size_t> FindDataLevel(std::string_view name) {
   for (size_t i = 0; i < kDataLevels.size(); ++i) {
-    if (DataLevelName(kDataLevels[i]) == name) return i;
+    if (LevelName(kDataLevels[i]) == name) return i;
   }
   return std::nullopt;
 }

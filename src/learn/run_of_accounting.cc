@@ -7,10 +7,10 @@ namespace beryl::learn {
 namespace {
 
 // The channels of one scope, added up by node; empty: there are none.
-std::vector<double> SumOf(const std::vector<EnergyColumn>& columns, ChannelScope scope) {
+std::vector<double> SumOf(const std::vector<Column>& columns, ChannelScope scope) {
   std::vector<double> sum;
-  for (const EnergyColumn& column : columns) {
-    if (column.of != EnergyColumn::Of::kChannel || ScopeOfName(column.label) != scope) continue;
+  for (const Column& column : columns) {
+    if (column.of != Column::Of::kChannel || ScopeOfName(column.label) != scope) continue;
     if (sum.empty()) sum.assign(column.total.size(), 0);
     for (size_t node = 0; node < sum.size(); ++node) {
       // Operations of other devices took nothing from this channel.
@@ -27,7 +27,7 @@ void SetFeature(FeatureRow& row, Feature feature, double value) {
 }  // namespace
 
 ModelRun RunOfAccounting(std::string model, const ModelTree& tree,
-                         const std::vector<EnergyColumn>& energy, const EnergyColumn& seconds) {
+                         const std::vector<Column>& energy, const Column& seconds) {
   const std::vector<double> gpu = SumOf(energy, ChannelScope::kGpu);
   const std::vector<double> cpu = SumOf(energy, ChannelScope::kPackage);
   ModelRun run;
@@ -35,7 +35,7 @@ ModelRun RunOfAccounting(std::string model, const ModelTree& tree,
   run.complete = false;  // nothing is known of FLOPs and bytes, and the tree is the program's own
   std::vector<NodeId> place(tree.nodes.size(), 0);
   for (NodeId id = 0; id < tree.nodes.size(); ++id) {
-    if (tree.nodes[id].level == Level::kKernel) continue;
+    if (tree.nodes[id].level == Level::kMath) continue;
     TreeNode node = tree.nodes[id];
     const auto at = static_cast<NodeId>(run.tree.nodes.size());
     place[id] = at;

@@ -181,7 +181,7 @@ class TreeBuilder {
     node.name = from == 0 ? run_.model : std::move(nodes_[from].name);
     node.level = from == 0                       ? Level::kModel
                  : row->kind == RowKind::kModule ? Level::kModule
-                                                 : Level::kOperation;
+                                                 : Level::kMl;
     if (row != nullptr) node.type = CleanName(row->type);
     run_.features.push_back(row == nullptr ? UnknownFeatures() : row->features);
     run_.measured.push_back(row == nullptr ? kUnknown : row->measured);

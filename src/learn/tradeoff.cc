@@ -30,7 +30,7 @@ bool IsKnown(const WholeEnergy& energy) {
 
 // By model, the sizes at which its energy is known and that the options allow.
 std::map<std::string, std::set<Size>> SizesOf(const Dataset& data,
-                                              const std::vector<EnergyColumn>& predicted,
+                                              const std::vector<Column>& predicted,
                                               const TradeoffOptions& options) {
   std::map<std::string, std::set<Size>> sizes;
   for (size_t i = 0; i < data.runs.size(); ++i) {
@@ -154,7 +154,7 @@ Result<std::vector<ModelAccuracy>> ReadAccuracies(std::string_view text, const s
   return accuracies;
 }
 
-Result<Tradeoff> TradeOff(const Dataset& data, const std::vector<EnergyColumn>& predicted,
+Result<Tradeoff> TradeOff(const Dataset& data, const std::vector<Column>& predicted,
                           const std::vector<ModelAccuracy>& accuracies,
                           const TradeoffOptions& options) {
   Tradeoff tradeoff;

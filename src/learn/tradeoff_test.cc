@@ -112,7 +112,7 @@ TEST(TradeOff, SaysWhatIsInOneFileOnly) {
 
 TEST(TradeOff, PredictionsHaveAFrontOfTheirOwn) {
   Dataset data = Models({1, 2});
-  std::vector<EnergyColumn> predicted(2);
+  std::vector<Column> predicted(2);
   predicted[0].total = {50};
   predicted[1].total = {40};
   const auto tradeoff = TradeOff(data, predicted, Accuracies({0.8, 0.9}), {});

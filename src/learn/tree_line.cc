@@ -17,9 +17,9 @@ namespace {
 constexpr size_t kNoLimit = ~size_t{0};
 
 std::optional<Level> ParseDataLevel(std::string_view name) {
-  if (name == "ml" || name == "ml-np") return Level::kOperation;
+  if (name == "ml" || name == "ml-np") return Level::kMl;
   for (const Level level : kDataLevels) {
-    if (name == DataLevelName(level)) return level;
+    if (name == LevelName(level)) return level;
   }
   return std::nullopt;
 }

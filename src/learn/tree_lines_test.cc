@@ -98,7 +98,7 @@ TEST(Trees, AreRead) {
   EXPECT_EQ(run.tree.nodes[1].name, "encoder.layer.0");
   EXPECT_EQ(run.tree.nodes[1].end, 4u);
   EXPECT_EQ(run.tree.nodes[2].name, "matmul");
-  EXPECT_EQ(run.tree.nodes[2].level, Level::kOperation);
+  EXPECT_EQ(run.tree.nodes[2].level, Level::kMl);
   EXPECT_EQ(run.tree.nodes[2].depth, 2);
   EXPECT_EQ(run.tree.nodes[4].parent, 0u);
   EXPECT_EQ(At(run.features[3], Feature::kInputSize), 256);
@@ -213,7 +213,7 @@ TEST(Trees, IdsKeepTheirKind) {
 
 TEST(Trees, PredictionsAreWrittenWhereThereAreAny) {
   const Dataset data = ReadOk(Line(SmallTree()));
-  EnergyColumn column;
+  Column column;
   column.total = {1.25, kUnknown, 0.5};
   const std::string written = WriteTrees(data, {column});
   EXPECT_THAT(written, HasSubstr("\"predicted_energy\":1.25,"));

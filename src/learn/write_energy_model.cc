@@ -63,7 +63,7 @@ void WriteIntervals(JsonWriter& json, const EnergyModel& model) {
   for (size_t i = 0; i < model.bands.size(); ++i) {
     const ErrorBand& band = model.bands[i];
     if (band.nodes == 0) continue;
-    json.Key(DataLevelName(kDataLevels[i])).BeginObject();
+    json.Key(LevelName(kDataLevels[i])).BeginObject();
     json.Member("low", band.low).Member("high", band.high).Member("nodes", band.nodes).End();
   }
   json.End().End();
@@ -79,7 +79,7 @@ void WriteTrainedOn(JsonWriter& json, const EnergyModel::TrainedOn& trained_on) 
   json.Member("tool", trained_on.tool).Key("held_out_mape").BeginObject();
   for (size_t i = 0; i < trained_on.mape.size(); ++i) {
     if (std::isnan(trained_on.mape[i])) continue;
-    json.Member(DataLevelName(kDataLevels[i]), trained_on.mape[i]);
+    json.Member(LevelName(kDataLevels[i]), trained_on.mape[i]);
   }
   json.End().End();
 }

@@ -36,7 +36,7 @@ class IdMaker {
 // end: no recursion, however deep the tree.
 class TreeWriter {
  public:
-  TreeWriter(const ModelRun& run, const EnergyColumn* predicted, IdMaker& ids, std::string& out)
+  TreeWriter(const ModelRun& run, const Column* predicted, IdMaker& ids, std::string& out)
       : run_(run), predicted_(predicted), ids_(ids), out_(out) {}
 
   void Write() {
@@ -99,8 +99,8 @@ class TreeWriter {
   }
 
   void WriteLevel(const TreeNode& node, bool is_leaf) {
-    const std::string_view level = DataLevelName(node.level);
-    const std::string_view shown = is_leaf ? DataLevelName(Level::kOperation) : level;
+    const std::string_view level = LevelName(node.level);
+    const std::string_view shown = is_leaf ? LevelName(Level::kMl) : level;
     fmt::format_to(std::back_inserter(out_), ",\"type\":\"{}\"", shown);
     if (shown != level) {
       fmt::format_to(std::back_inserter(out_), ",\"{}\":\"{}\"", kLevelMember, level);
@@ -118,7 +118,7 @@ class TreeWriter {
   }
 
   const ModelRun& run_;
-  const EnergyColumn* predicted_;
+  const Column* predicted_;
   IdMaker& ids_;
   std::string& out_;
   std::vector<std::string> scopes_;  // by node
@@ -134,7 +134,7 @@ bool HasNoRoot(const ModelRun& run) {
 
 }  // namespace
 
-std::string WriteTrees(const Dataset& data, const std::vector<EnergyColumn>& predicted) {
+std::string WriteTrees(const Dataset& data, const std::vector<Column>& predicted) {
   std::string out;
   IdMaker ids(data);
   for (size_t i = 0; i < data.runs.size(); ++i) {

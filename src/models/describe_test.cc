@@ -58,7 +58,7 @@ void ExpectTree(const Description& description) {
       EXPECT_NEAR(work.Bytes(), below.Bytes(), 1e-9 * work.Bytes());
     }
     EXPECT_LE(work.matmul_flops, work.flops);
-    EXPECT_EQ(nodes[node].level == Level::kKernel, description.nodes[node].kind.has_value());
+    EXPECT_EQ(nodes[node].level == Level::kMath, description.nodes[node].kind.has_value());
   }
 }
 

@@ -100,7 +100,7 @@ uint32_t Graph::AddShapes(std::initializer_list<Tensor> tensors) {
 
 Tensor Graph::Math(std::string_view name, MathKind kind, std::initializer_list<Tensor> inputs,
                    const Tensor& output, const Work& work, bool split) {
-  Open({}, name, Level::kKernel, inputs);
+  Open({}, name, Level::kMath, inputs);
   DescribedNode& node = nodes_[open_.back()];
   node.kind = kind;
   node.split = split && pass_.gpus > 1;
@@ -149,7 +149,7 @@ Tensor Graph::Linear(std::string name, const Tensor& x, int64_t out, const Linea
   Tensor y = x.WithLast(out);
   y.width = activation_width_;
   y.split = pass_.gpus > 1 && options.split == Split::kColumns;
-  Open(std::move(name), options.type, Level::kOperation, {x});
+  Open(std::move(name), options.type, Level::kMl, {x});
   AddParameters(parameters);
   const bool split = pass_.gpus > 1 && options.split != Split::kNone;
   const auto gpus = static_cast<double>(pass_.gpus);
@@ -189,7 +189,7 @@ Tensor Graph::ScaledEmbedding(std::string name, std::string_view type, const Ten
 }
 
 void Graph::Unused(std::string name, std::string_view type, uint64_t parameters, bool tied) {
-  Open(std::move(name), type, Level::kOperation, {});
+  Open(std::move(name), type, Level::kMl, {});
   AddParameters(parameters);
   nodes_[open_.back()].runs = 0;
   if (tied) tied_.push_back(open_.back());
@@ -282,7 +282,7 @@ void Graph::Dropout(std::string name, const Tensor& x) {
 
 Tensor Graph::MatMul(double batch, int64_t m, int64_t k, int64_t n, const Tensor& left,
                      const Tensor& right, const Tensor& output) {
-  Open({}, "MatMul", Level::kOperation, {left, right});
+  Open({}, "MatMul", Level::kMl, {left, right});
   Work work;
   work.matmul_flops =
       2 * batch * static_cast<double>(m) * static_cast<double>(k) * static_cast<double>(n);
@@ -328,7 +328,7 @@ void Graph::Assume(const std::string& sentence) {
 void Graph::Finish(const Tensor& output) {
   // What goes into the model is what goes into its first module.
   for (NodeId node = 1; node < nodes_.size(); node = tree_.nodes[node].end) {
-    if (nodes_[node].input_count == 0 || tree_.nodes[node].level == Level::kKernel) continue;
+    if (nodes_[node].input_count == 0 || tree_.nodes[node].level == Level::kMath) continue;
     nodes_[0].first_shape = nodes_[node].first_shape;
     nodes_[0].input_count = 1;
     break;

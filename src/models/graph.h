@@ -103,7 +103,7 @@ class Graph {
   template <typename Body>
   Tensor Primitive(std::string name, std::string_view type, const Tensor& input,
                    uint64_t parameters, Body&& body) {
-    Open(std::move(name), type, Level::kOperation, {input});
+    Open(std::move(name), type, Level::kMl, {input});
     AddParameters(parameters);
     const Tensor output = body();
     return Close(output);

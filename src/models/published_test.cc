@@ -32,7 +32,7 @@ std::map<std::string, double> FlopsOf(const std::string& model, int64_t batch, i
   if (!description) return flops;
   for (NodeId node = 0; node < description->nodes.size(); ++node) {
     const TreeNode& of = description->tree.nodes[node];
-    if (of.level != Level::kOperation) continue;
+    if (of.level != Level::kMl) continue;
     const DescribedNode& described = description->nodes[node];
     flops[described.scope + ":" + of.type] = described.work.flops;
   }

@@ -3,22 +3,26 @@
 #include <utility>
 
 #include "tree/tree.h"
+#include "types/fold_tree.h"
+#include "types/merge_trees.h"
 
 namespace beryl::tree {
 namespace {
 
-struct Draft {
-  size_t parent = 0;
-  StringId name = 0;
-  StringId type = 0;
-  Level level = Level::kModule;
-  bool in_names = false;
-  std::vector<size_t> children;
-};
-
 Level LevelOf(PathKind kind) {
-  if (kind == PathKind::kOperation) return Level::kOperation;
+  if (kind == PathKind::kOperation) return Level::kMath;
   return kind == PathKind::kKernel ? Level::kKernel : Level::kModule;
+}
+
+// A module without modules inside is an ML primitive.
+void FindPrimitives(const std::vector<bool>& is_module, ModelTree& tree) {
+  std::vector<bool> has_modules(tree.size(), false);
+  for (NodeId node = tree.size(); node-- > 1;) {
+    TreeNode& of = tree.nodes[node];
+    if (of.level != Level::kModule) continue;
+    if (is_module[node] && !has_modules[node]) of.level = Level::kMl;
+    has_modules[of.parent] = true;
+  }
 }
 
 }  // namespace
@@ -33,10 +37,18 @@ TraceTree Build(const OpTrace& trace) {
       has_modules = has_modules || trace.paths[path].kind == PathKind::kModule;
     }
   }
+  struct Draft {
+    StringId type = 0;
+    bool in_names = false;
+    bool is_module = false;
+  };
   std::vector<Draft> drafts(1);
-  std::vector<size_t> draft_of_path(trace.paths.size(), 0);
+  std::vector<TreeNode> nodes(1);
+  nodes[0].level = Level::kModel;
+  nodes[0].name = "model";
+  std::vector<NodeId> draft_of_path(trace.paths.size(), 0);
   std::vector<int> depth(trace.paths.size(), 0);
-  std::map<std::pair<size_t, StringId>, size_t> by_name;
+  std::map<std::pair<NodeId, StringId>, NodeId> by_name;
   // Parents come before their children in a PathTable, so one pass is enough.
   for (PathId path = 1; path < trace.paths.size(); ++path) {
     if (!used[path]) continue;
@@ -46,54 +58,77 @@ TraceTree Build(const OpTrace& trace) {
       draft_of_path[path] = draft_of_path[step.parent];
       continue;
     }
-    const size_t parent = draft_of_path[step.parent];
-    auto [place, is_new] = by_name.try_emplace({parent, step.name}, drafts.size());
+    const NodeId parent = draft_of_path[step.parent];
+    const auto [place, is_new] =
+        by_name.try_emplace({parent, step.name}, static_cast<NodeId>(nodes.size()));
     if (is_new) {
-      drafts.push_back({parent, step.name, step.type, LevelOf(step.kind), false, {}});
-      drafts[parent].children.push_back(place->second);
+      TreeNode& node = nodes.emplace_back();
+      node.parent = parent;
+      node.name = trace.strings.Text(step.name);
+      node.level = LevelOf(step.kind);
+      drafts.emplace_back();
     }
     Draft& draft = drafts[place->second];
-    draft.level = std::max(draft.level, LevelOf(step.kind));
+    TreeNode& node = nodes[place->second];
+    node.level = std::max(node.level, LevelOf(step.kind));
     if (draft.type == 0) draft.type = step.type;
+    draft.is_module = draft.is_module || step.kind == PathKind::kModule;
     draft.in_names = draft.in_names || step.kind == PathKind::kModule ||
                      (step.kind == PathKind::kAnnotation && !has_modules);
     draft_of_path[path] = place->second;
   }
-
   for (const OpKind& kind : trace.kinds) {
-    Draft& draft = drafts[draft_of_path[kind.path]];
-    if (draft.type == 0 && draft.level != Level::kModule) draft.type = kind.type;
+    const NodeId at = draft_of_path[kind.path];
+    if (drafts[at].type == 0 && nodes[at].level > Level::kModule) drafts[at].type = kind.type;
   }
+  for (size_t at = 0; at < nodes.size(); ++at) nodes[at].type = trace.strings.Text(drafts[at].type);
 
   TraceTree built;
-  std::vector<NodeId> node_of_draft(drafts.size(), 0);
-  std::vector<size_t> stack = {0};
-  while (!stack.empty()) {
-    const size_t at = stack.back();
-    stack.pop_back();
-    const Draft& draft = drafts[at];
-    const auto id = static_cast<NodeId>(built.tree.nodes.size());
-    node_of_draft[at] = id;
-    TreeNode node;
-    node.parent = node_of_draft[draft.parent];
-    node.end = id + 1;
-    node.name = at == 0 ? "model" : std::string(trace.strings.Text(draft.name));
-    node.type = trace.strings.Text(draft.type);
-    node.level = at == 0 ? Level::kModel : draft.level;
-    node.depth =
-        at == 0 ? uint16_t{0} : static_cast<uint16_t>(built.tree.nodes[node.parent].depth + 1);
-    built.tree.nodes.push_back(std::move(node));
-    built.in_names.push_back(draft.in_names);
-    stack.insert(stack.end(), draft.children.rbegin(), draft.children.rend());
+  std::vector<NodeId> place;
+  built.tree = MakeTree(std::move(nodes), &place);
+  built.in_names.resize(drafts.size());
+  std::vector<bool> is_module(drafts.size());
+  for (size_t at = 0; at < drafts.size(); ++at) {
+    built.in_names[place[at]] = drafts[at].in_names;
+    is_module[place[at]] = drafts[at].is_module;
   }
-  for (size_t id = built.tree.nodes.size(); id-- > 1;) {
-    TreeNode& parent = built.tree.nodes[built.tree.nodes[id].parent];
-    parent.end = std::max(parent.end, built.tree.nodes[id].end);
-  }
+  FindPrimitives(is_module, built.tree);
   for (const OpKind& kind : trace.kinds) {
-    built.node_of_kind.push_back(node_of_draft[draft_of_path[kind.path]]);
+    built.node_of_kind.push_back(place[draft_of_path[kind.path]]);
   }
   return built;
+}
+
+namespace {
+
+// The same kinds of operations on another tree; `node_of` says where each node went.
+TraceTree Move(const TraceTree& built, ModelTree tree, const std::vector<NodeId>& node_of) {
+  TraceTree moved;
+  moved.tree = std::move(tree);
+  moved.in_names.assign(moved.tree.size(), false);
+  for (NodeId node = 0; node < node_of.size(); ++node) {
+    if (built.in_names[node]) moved.in_names[node_of[node]] = true;
+  }
+  for (const NodeId node : built.node_of_kind) moved.node_of_kind.push_back(node_of[node]);
+  return moved;
+}
+
+}  // namespace
+
+TraceTree Fold(const TraceTree& built) {
+  Folding folding = beryl::Fold(built.tree);
+  return Move(built, std::move(folding.tree), folding.node_of);
+}
+
+std::vector<TraceTree> Merge(const std::vector<const TraceTree*>& trees) {
+  std::vector<const ModelTree*> bare;
+  for (const TraceTree* tree : trees) bare.push_back(&tree->tree);
+  const Merging merging = beryl::Merge(bare);
+  std::vector<TraceTree> merged;
+  for (size_t i = 0; i < trees.size(); ++i) {
+    merged.push_back(Move(*trees[i], merging.tree, merging.node_of[i]));
+  }
+  return merged;
 }
 
 }  // namespace beryl::tree

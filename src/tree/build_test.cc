@@ -22,7 +22,7 @@ TEST(BuildTest, ModulesAndOperationsBecomeNodesInOrderOfAppearance) {
                                           "bert/encoder/Add", "bert/pooler", "bert/pooler/Tanh"));
   EXPECT_EQ(built.tree.nodes[0].level, Level::kModel);
   EXPECT_EQ(built.tree.nodes[1].level, Level::kModule);
-  EXPECT_EQ(built.tree.nodes[3].level, Level::kOperation);
+  EXPECT_EQ(built.tree.nodes[3].level, Level::kMath);
   EXPECT_EQ(NodePath(built.tree, built.node_of_kind[1]), "bert/pooler/Tanh");
 }
 
@@ -33,7 +33,7 @@ TEST(BuildTest, AScopeAndAnOperationOfOneNameAreOneNode) {
   const TraceTree built = Build(maker.trace());
   EXPECT_EQ(WrongWith(built), "");
   EXPECT_THAT(PathsOf(built), ElementsAre("a", "a/add", "a/add/ReadVariableOp"));
-  EXPECT_EQ(built.tree.nodes[built.node_of_kind[add]].level, Level::kOperation);
+  EXPECT_EQ(built.tree.nodes[built.node_of_kind[add]].level, Level::kMath);
   EXPECT_EQ(built.tree.nodes[built.node_of_kind[inside]].parent, built.node_of_kind[add]);
   EXPECT_TRUE(built.in_names[built.node_of_kind[add]]) << "it is a part of the inner one's name";
 }

@@ -8,19 +8,6 @@
 namespace beryl::tree {
 namespace {
 
-void RollUp(const ModelTree& tree, const std::vector<double>& self, std::vector<double>& total) {
-  total = self;
-  for (size_t id = tree.nodes.size(); id-- > 1;) total[tree.nodes[id].parent] += total[id];
-}
-
-// What holds for a node holds for those that contain it.
-std::vector<bool> UpTheTree(const ModelTree& tree, std::vector<bool> marks) {
-  for (size_t id = tree.nodes.size(); id-- > 1;) {
-    if (marks[id]) marks[tree.nodes[id].parent] = true;
-  }
-  return marks;
-}
-
 // The deviation over steps of every node's total.
 std::vector<double> Deviations(const Footprint& footprint, const TraceTree& built,
                                size_t step_count) {
@@ -73,7 +60,7 @@ std::vector<double> Deviations(const Footprint& footprint, const TraceTree& buil
 
 // Where all operations that a column `counts` are without a meter: unknown is not zero.
 template <typename Counts>
-void MarkUnknown(const Footprint& footprint, const TraceTree& built, EnergyColumn& column,
+void MarkUnknown(const Footprint& footprint, const TraceTree& built, Column& column,
                  Counts&& counts) {
   std::vector<double> metered(built.tree.nodes.size(), 0);
   std::vector<double> unmetered(built.tree.nodes.size(), 0);
@@ -92,20 +79,22 @@ void MarkUnknown(const Footprint& footprint, const TraceTree& built, EnergyColum
     }
   };
   mark(column.self);
-  RollUp(built.tree, std::vector<double>(metered), metered);
-  RollUp(built.tree, std::vector<double>(unmetered), unmetered);
+  metered = RollUp(built.tree, std::move(metered));
+  unmetered = RollUp(built.tree, std::move(unmetered));
   mark(column.total);
 }
 
 }  // namespace
 
-std::vector<EnergyColumn> Columns(const OpTrace& trace, const Footprint& footprint,
+std::vector<Column> Columns(const OpTrace& trace, const Footprint& footprint,
                                   const TraceTree& built) {
   const size_t nodes = built.tree.nodes.size();
-  std::vector<EnergyColumn> columns;
-  auto add = [&](EnergyColumn::Of of, std::string label, auto&& wanted) {
-    EnergyColumn column;
+  std::vector<Column> columns;
+  auto add = [&](Column::Of of, std::string label, auto&& wanted) {
+    Column column;
     column.of = of;
+    column.name = of == Column::Of::kAll ? "energy" : label;
+    column.key = "energy_j";
     column.label = std::move(label);
     column.self.assign(nodes, 0);
     std::vector<bool> estimated(nodes, false);
@@ -120,22 +109,24 @@ std::vector<EnergyColumn> Columns(const OpTrace& trace, const Footprint& footpri
       estimated[built.node_of_kind[share.kind]] = any_estimated = true;
     }
     if (!any && !columns.empty()) return;
-    column.origin = OriginName(any_estimated ? Origin::kEstimated : Origin::kMeasured);
-    if (any_estimated) column.estimated = UpTheTree(built.tree, std::move(estimated));
-    RollUp(built.tree, column.self, column.total);
+    if (any_estimated) {
+      column.origin = Origin::kEstimated;
+      column.estimated = RollUp(built.tree, std::move(estimated));
+    }
+    column.total = RollUp(built.tree, column.self);
     columns.push_back(std::move(column));
   };
-  add(EnergyColumn::Of::kAll, "total", [](const EnergyShare&) { return true; });
+  add(Column::Of::kAll, "energy", [](const EnergyShare&) { return true; });
   for (const Phase phase : {Phase::kForward, Phase::kBackward, Phase::kOptimizer}) {
-    add(EnergyColumn::Of::kPhase, std::string(PhaseName(phase)),
+    add(Column::Of::kPhase, std::string(PhaseName(phase)),
         [&](const EnergyShare& share) { return trace.kinds[share.kind].phase == phase; });
   }
   for (size_t channel = 0; channel < footprint.channels.size(); ++channel) {
-    add(EnergyColumn::Of::kChannel, footprint.channels[channel].channel,
+    add(Column::Of::kChannel, footprint.channels[channel].channel,
         [&](const EnergyShare& share) { return share.channel == channel; });
   }
   for (size_t rank = 0; trace.ranks.size() > 1 && rank < trace.ranks.size(); ++rank) {
-    add(EnergyColumn::Of::kRank, trace.ranks[rank],
+    add(Column::Of::kRank, trace.ranks[rank],
         [&](const EnergyShare& share) { return trace.kinds[share.kind].rank == rank; });
   }
   const size_t step_count = CountSteps(footprint);
@@ -143,14 +134,14 @@ std::vector<EnergyColumn> Columns(const OpTrace& trace, const Footprint& footpri
 
   MarkUnknown(footprint, built, columns.front(), [](uint32_t) { return true; });
   for (const Phase phase : {Phase::kForward, Phase::kBackward, Phase::kOptimizer}) {
-    for (EnergyColumn& column : columns) {
-      if (column.of != EnergyColumn::Of::kPhase || column.label != PhaseName(phase)) continue;
+    for (Column& column : columns) {
+      if (column.of != Column::Of::kPhase || column.label != PhaseName(phase)) continue;
       MarkUnknown(footprint, built, column,
                   [&](uint32_t kind) { return trace.kinds[kind].phase == phase; });
     }
   }
-  for (EnergyColumn& column : columns) {
-    if (column.of != EnergyColumn::Of::kRank) continue;
+  for (Column& column : columns) {
+    if (column.of != Column::Of::kRank) continue;
     MarkUnknown(footprint, built, column,
                 [&](uint32_t kind) { return trace.ranks[trace.kinds[kind].rank] == column.label; });
   }

@@ -15,8 +15,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::IsNan;
 
-const EnergyColumn* ColumnOf(const std::vector<EnergyColumn>& columns, std::string_view label) {
-  for (const EnergyColumn& column : columns) {
+const Column* ColumnOf(const std::vector<Column>& columns, std::string_view label) {
+  for (const Column& column : columns) {
     if (column.label == label) return &column;
   }
   return nullptr;
@@ -54,7 +54,7 @@ TEST(ColumnsTest, TotalFirstThenPhasesThatOccurThenChannels) {
   maker.Share(maker.Kind("a/B", Phase::kOptimizer), 2, "GPU:0");
   maker.Channel("wall");
   std::vector<std::string> labels;
-  for (const EnergyColumn& column :
+  for (const Column& column :
        Columns(maker.trace(), maker.footprint(), Build(maker.trace()))) {
     labels.push_back(column.label);
   }
@@ -69,7 +69,7 @@ TEST(ColumnsTest, SumsHoldOnRandomTrees) {
     const auto columns = Columns(maker.trace(), maker.footprint(), built);
     const auto& nodes = built.tree.nodes;
     auto known = [](double value) { return std::isnan(value) ? 0 : value; };
-    for (const EnergyColumn& column : columns) {
+    for (const Column& column : columns) {
       for (NodeId id = 0; id < nodes.size(); ++id) {
         double below = 0;
         for (NodeId inner = id; inner < nodes[id].end; ++inner) below += known(column.self[inner]);
@@ -79,7 +79,7 @@ TEST(ColumnsTest, SumsHoldOnRandomTrees) {
     for (NodeId id = 0; id < nodes.size(); ++id) {
       double phases = 0;
       double channels = 0;
-      for (const EnergyColumn& column : columns) {
+      for (const Column& column : columns) {
         const bool phase =
             column.label == "forward" || column.label == "backward" || column.label == "optimizer";
         if (column.label != "total") (phase ? phases : channels) += known(column.total[id]);
@@ -103,10 +103,10 @@ TEST(ColumnsTest, AnEstimateIsCalledOne) {
   maker.Share(measured, 2, "GPU:0");
   maker.footprint().channels[0].origin = Origin::kEstimated;
   const TraceTree built = Build(maker.trace());
-  for (const EnergyColumn& column : Columns(maker.trace(), maker.footprint(), built)) {
+  for (const Column& column : Columns(maker.trace(), maker.footprint(), built)) {
     EXPECT_EQ(column.origin, column.label == "GPU:0" ? "measured" : "estimated") << column.label;
   }
-  const EnergyColumn all = Columns(maker.trace(), maker.footprint(), built).front();
+  const Column all = Columns(maker.trace(), maker.footprint(), built).front();
   EXPECT_TRUE(all.estimated[0]);
   EXPECT_TRUE(all.estimated[*FindPath(built, "m/guessed")]);
   EXPECT_FALSE(all.estimated[*FindPath(built, "m/measured")]);
@@ -121,7 +121,7 @@ TEST(ColumnsTest, NotANumberExactlyWhereNothingIsMetered) {
     TraceMaker maker = RandomRun(random);
     const TraceTree built = Build(maker.trace());
     const auto columns = Columns(maker.trace(), maker.footprint(), built);
-    for (const EnergyColumn& column : columns) {
+    for (const Column& column : columns) {
       const bool is_channel = column.label.find(':') != std::string::npos;
       for (NodeId id = 0; id < built.tree.nodes.size(); ++id) {
         auto counts = [&](uint32_t kind) {

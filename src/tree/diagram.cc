@@ -10,10 +10,10 @@
 namespace beryl::tree {
 namespace {
 
-const EnergyColumn* ColumnOf(const std::vector<EnergyColumn>& columns,
+const Column* ColumnOf(const std::vector<Column>& columns,
                              const std::optional<Phase>& phase) {
   if (!phase) return &columns.front();
-  const auto found = std::find_if(columns.begin(), columns.end(), [&](const EnergyColumn& column) {
+  const auto found = std::find_if(columns.begin(), columns.end(), [&](const Column& column) {
     return column.label == PhaseName(*phase);
   });
   return found == columns.end() ? nullptr : &*found;
@@ -91,7 +91,7 @@ class Instances {
 // The way down a tree, where most of a column's energy is.
 class Descent {
  public:
-  Descent(const ModelTree& tree, const EnergyColumn& column, bool only_with_energy)
+  Descent(const ModelTree& tree, const Column& column, bool only_with_energy)
       : tree_(tree), column_(column), only_with_energy_(only_with_energy) {}
 
   // The child with parts that took most; the node itself if there is none.
@@ -129,17 +129,17 @@ class Descent {
   }
 
   const ModelTree& tree_;
-  const EnergyColumn& column_;
+  const Column& column_;
   bool only_with_energy_;
 };
 
 }  // namespace
 
 EnergyDiagram MakeDiagram(const OpTrace& trace, const TraceTree& built,
-                          const std::vector<EnergyColumn>& columns, NodeId node,
+                          const std::vector<Column>& columns, NodeId node,
                           const DiagramOptions& options) {
   const ModelTree& tree = built.tree;
-  const EnergyColumn* column = ColumnOf(columns, options.phase);
+  const Column* column = ColumnOf(columns, options.phase);
   EnergyDiagram diagram;
   diagram.path = NodePath(tree, node);
   diagram.phase = options.phase;
@@ -215,10 +215,10 @@ EnergyDiagram MakeDiagram(const OpTrace& trace, const TraceTree& built,
 }
 
 std::vector<EnergyDiagram> MakeDiagrams(const OpTrace& trace, const TraceTree& built,
-                                        const std::vector<EnergyColumn>& columns, NodeId node,
+                                        const std::vector<Column>& columns, NodeId node,
                                         int levels, const DiagramOptions& options) {
   std::vector<EnergyDiagram> diagrams;
-  const EnergyColumn* column = ColumnOf(columns, options.phase);
+  const Column* column = ColumnOf(columns, options.phase);
   if (column == nullptr) return {MakeDiagram(trace, built, columns, node, options)};
   const Descent descent(built.tree, *column, options.phase.has_value());
   for (int level = 0; level < levels; ++level) {
@@ -226,7 +226,7 @@ std::vector<EnergyDiagram> MakeDiagrams(const OpTrace& trace, const TraceTree& b
     diagrams.push_back(MakeDiagram(trace, built, columns, node, options));
     const NodeId next = descent.LargestWithParts(node);
     // What an operation ran on is no level of the program.
-    if (next == node || (level > 0 && built.tree.nodes[next].level >= Level::kOperation)) break;
+    if (next == node || (level > 0 && built.tree.nodes[next].level >= Level::kMath)) break;
     node = next;
   }
   return diagrams;

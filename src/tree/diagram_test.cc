@@ -14,7 +14,7 @@ using ::testing::Optional;
 
 struct Made {
   TraceTree built;
-  std::vector<EnergyColumn> columns;
+  std::vector<Column> columns;
 };
 
 Made MakeTree(TraceMaker& maker, bool fold = false) {

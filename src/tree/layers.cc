@@ -20,7 +20,7 @@ std::vector<NodeId> ChildrenWithParts(const ModelTree& tree, NodeId node) {
 
 class Grouper {
  public:
-  Grouper(const TraceTree& built, const TraceTree& folded, const std::vector<EnergyColumn>& columns)
+  Grouper(const TraceTree& built, const TraceTree& folded, const std::vector<Column>& columns)
       : built_(built),
         folded_(folded),
         total_(columns.front().total),
@@ -150,7 +150,7 @@ class Grouper {
 }  // namespace
 
 LayerGroups GroupByLayer(const TraceTree& built, const TraceTree& folded,
-                         const std::vector<EnergyColumn>& columns, const LayerChoice& choice) {
+                         const std::vector<Column>& columns, const LayerChoice& choice) {
   return Grouper(built, folded, columns).Run(choice);
 }
 

@@ -13,7 +13,7 @@
 #include "types/analysis.h"
 #include "types/budget.h"
 #include "types/comparison.h"
-#include "types/energy_column.h"
+#include "types/column.h"
 #include "types/footprint.h"
 #include "types/model_tree.h"
 #include "types/op_trace.h"
@@ -42,7 +42,7 @@ TraceTree Fold(const TraceTree& built);
 // "total" first, then the phases that occur, then the channels, then the ranks if there are
 // several. Unknown energy is left out of sums; in the total, the phases and the ranks, a node all
 // of whose operations are without a meter is NaN.
-std::vector<EnergyColumn> Columns(const OpTrace& trace, const Footprint& footprint,
+std::vector<Column> Columns(const OpTrace& trace, const Footprint& footprint,
                                   const TraceTree& built);
 
 // Operations by qualified name, phase and channel; a row for each device without a meter too.
@@ -68,12 +68,12 @@ struct DiagramOptions {
   size_t most_boxes = 40;
 };
 EnergyDiagram MakeDiagram(const OpTrace& trace, const TraceTree& built,
-                          const std::vector<EnergyColumn>& columns, NodeId node,
+                          const std::vector<Column>& columns, NodeId node,
                           const DiagramOptions& options);
 // That, and on into the part with parts that took most, up to `levels` figures. Nodes with one part
 // only, and below the first figure those of which one part took nearly all, are passed through.
 std::vector<EnergyDiagram> MakeDiagrams(const OpTrace& trace, const TraceTree& built,
-                                        const std::vector<EnergyColumn>& columns, NodeId node,
+                                        const std::vector<Column>& columns, NodeId node,
                                         int levels, const DiagramOptions& options);
 
 // The nodes that `pattern` names: a whole path, else the ends of paths, else a path with * for
@@ -170,7 +170,7 @@ struct LayerChoice {
   std::optional<int> level = {};
 };
 LayerGroups GroupByLayer(const TraceTree& built, const TraceTree& folded,
-                         const std::vector<EnergyColumn>& columns, const LayerChoice& choice);
+                         const std::vector<Column>& columns, const LayerChoice& choice);
 
 // Seconds at work of each node itself, once where several meters read the same device.
 std::vector<double> SelfSeconds(const Footprint& footprint, const TraceTree& built);

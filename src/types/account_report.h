@@ -5,20 +5,15 @@
 #include <vector>
 
 #include "types/budget.h"
-#include "types/energy_column.h"
+#include "types/column.h"
 #include "types/footprint.h"
 #include "types/model_tree.h"
 #include "types/op_trace.h"
+#include "types/operation_table.h"
 #include "types/run_context.h"
 #include "types/timeline.h"
 
 namespace beryl {
-
-// A tree and the columns beside it; the first column is the one that is sorted and drawn by.
-struct TreeColumns {
-  ModelTree tree;
-  std::vector<EnergyColumn> columns;
-};
 
 struct AccountReport {
   RunContext context;

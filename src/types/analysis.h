@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "types/account_report.h"
-#include "types/energy_column.h"
+#include "types/column.h"
 #include "types/model_tree.h"
 #include "types/op_trace.h"
 #include "types/power_trace.h"

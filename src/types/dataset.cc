@@ -32,10 +32,6 @@ FeatureRow UnknownFeatures() {
   return row;
 }
 
-std::string_view DataLevelName(Level level) {
-  return level == Level::kOperation ? "ml" : LevelName(level);
-}
-
 std::vector<std::string> ModelsOf(const Dataset& data) {
   std::vector<std::string> models;
   for (const ModelRun& run : data.runs) {
@@ -71,12 +67,6 @@ std::string InputText(const ModelRun& run) {
   std::array<char, 64> text;
   const int size = std::snprintf(text.data(), text.size(), "%gx%g", run.batch_size, run.seq_len);
   return {text.data(), static_cast<size_t>(size)};
-}
-
-std::string ScopeOf(const ModelTree& tree, NodeId node) {
-  std::string scope = NodePath(tree, node);
-  std::replace(scope.begin(), scope.end(), '/', '.');
-  return scope;
 }
 
 }  // namespace beryl

@@ -52,10 +52,9 @@ inline double At(const FeatureRow& row, Feature feature) {
   return row[static_cast<size_t>(feature)];
 }
 
-// Levels of a model's tree as the data calls them: an operation is an ML primitive.
-inline constexpr std::array<Level, 3> kDataLevels = {Level::kOperation, Level::kModule,
+// The levels of a model that data has.
+inline constexpr std::array<Level, 3> kDataLevels = {Level::kMl, Level::kModule,
                                                      Level::kModel};
-std::string_view DataLevelName(Level level);  // "ml", "module", "model"
 
 // One model at one input size. Nodes are named so that joining the names of a path with "." gives
 // the scope ("encoder", "layer.0", "attention", "self", "query"): lists of modules have no node.
@@ -97,7 +96,5 @@ std::vector<std::string> ModelsOf(const Dataset& data);
 std::vector<Feature> KnownFeatures(const Dataset& data);
 // "8x32"; "-" where batch size or length are not known.
 std::string InputText(const ModelRun& run);
-// "encoder.layer.0.attention.self"; of the root empty.
-std::string ScopeOf(const ModelTree& tree, NodeId node);
 
 }  // namespace beryl

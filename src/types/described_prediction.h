@@ -8,7 +8,7 @@
 
 #include "types/dataset.h"
 #include "types/description.h"
-#include "types/energy_column.h"
+#include "types/column.h"
 #include "types/energy_use.h"
 
 namespace beryl {
@@ -20,7 +20,7 @@ struct DescribedPrediction {
   std::string machine;          // what it stands for
   bool calibrated = true;       // false: by a datasheet, never held against a meter
   double nominal = 0.9;         // how often what is measured should lie between low and high
-  EnergyColumn energy;          // joules by node, with low and high
+  Column energy;          // joules by node, with low and high
   std::vector<double> seconds;  // by node; empty: not known
   // By node: beyond what the profile was trained on, where its intervals are wide. Empty: never.
   std::vector<bool> beyond;

@@ -85,9 +85,4 @@ double LayersOf(const Description& description) {
   return layers;
 }
 
-std::string_view DescribedLevelName(Level level) {
-  static constexpr std::array<std::string_view, 4> kNames = {"model", "module", "ml", "math"};
-  return kNames[static_cast<size_t>(level)];
-}
-
 }  // namespace beryl

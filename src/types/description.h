@@ -124,7 +124,4 @@ struct Description {
 // as they run in one pass. Of encoder-decoder models those of both.
 double LayersOf(const Description& description);
 
-// "model", "module", "ml", "math".
-std::string_view DescribedLevelName(Level level);
-
 }  // namespace beryl

@@ -38,9 +38,9 @@ TEST(LayersOfTest, CountsTheOutermostNumberedModulesAsOftenAsTheyRun) {
   add(6, Level::kModel, "t5-11b", 1);
   add(4, Level::kModule, "block.0", 1);
   add(3, Level::kModule, "layer.0", 1);
-  add(4, Level::kOperation, "fc1", 1);
+  add(4, Level::kMl, "fc1", 1);
   add(5, Level::kModule, "shared.0", 12);
-  add(6, Level::kOperation, "ln_1", 1);
+  add(6, Level::kMl, "ln_1", 1);
   EXPECT_EQ(LayersOf(description), 13);
 }
 

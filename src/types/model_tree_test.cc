@@ -20,7 +20,8 @@ TEST(ModelTreeTest, APathStartsBelowTheRoot) {
 TEST(ModelTreeTest, LevelsHaveNames) {
   EXPECT_EQ(LevelName(Level::kModel), "model");
   EXPECT_EQ(LevelName(Level::kModule), "module");
-  EXPECT_EQ(LevelName(Level::kOperation), "operation");
+  EXPECT_EQ(LevelName(Level::kMl), "ml");
+  EXPECT_EQ(LevelName(Level::kMath), "math");
   EXPECT_EQ(LevelName(Level::kKernel), "kernel");
 }
 

@@ -38,10 +38,6 @@ std::string_view ScopeName(ChannelScope scope) {
 
 std::string EstimateName(std::string_view channel) { return std::string(channel) + ":estimate"; }
 
-std::string_view OriginName(Origin origin) {
-  return origin == Origin::kMeasured ? "measured" : "estimated";
-}
-
 std::vector<std::string> SettleEstimates(PowerTrace& power) {
   std::vector<std::string> estimated;
   std::vector<PowerChannel>& channels = power.channels;

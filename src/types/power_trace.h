@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "types/op_trace.h"
+#include "types/origin.h"
 
 namespace beryl {
 
@@ -30,10 +31,6 @@ enum class ChannelKind : uint8_t {
   kPowerGauge,     // values are watts at that moment
   kEnergyCounter,  // values are joules since the first reading, wraps undone
 };
-
-// How sure a number may be: read from a meter, or worked out from something else.
-enum class Origin : uint8_t { kMeasured, kEstimated };
-std::string_view OriginName(Origin origin);  // "measured", ...
 
 // What a meter says of itself. All of it is unknown for readings from a file that does not tell.
 struct MeterTraits {

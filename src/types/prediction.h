@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "types/dataset.h"
-#include "types/energy_column.h"
+#include "types/column.h"
 #include "types/energy_model.h"
 #include "types/evaluation.h"
 
@@ -15,7 +15,7 @@ struct PredictionReport {
   std::string tool;  // "beryl 0.1.0"
   EnergyModel model;
   Dataset data;
-  std::vector<EnergyColumn> predicted;  // by run
+  std::vector<Column> predicted;  // by run
   std::vector<DataFinding> findings;    // of the data and of the prediction
 };
 

@@ -136,7 +136,7 @@ void WriteModel(JsonWriter& json, const Breakdown& breakdown, const ViewOptions&
   for (const Breakdown::Part& part : breakdown.parts) {
     json.BeginObject();
     json.Member("type", Printable(part.type));
-    json.Member("level", DataLevelName(part.level));
+    json.Member("level", LevelName(part.level));
     json.Member("nodes", part.nodes);
     WriteEnergy(json, part.energy, breakdown.whole);
     json.End();
@@ -156,7 +156,7 @@ void WriteModel(JsonWriter& json, const Breakdown& breakdown, const ViewOptions&
     json.BeginObject();
     json.Member("scope", Printable(ScopeOf(breakdown.tree, id)));
     json.Member("type", Printable(node.type));
-    json.Member("level", DataLevelName(node.level));
+    json.Member("level", LevelName(node.level));
     json.Member("depth", node.depth);
     json.Member("folded", node.folded);
     json.Member("folded_range", node.folded_range);
@@ -194,7 +194,7 @@ std::string Csv(const Breakdowns& breakdowns, const ViewOptions& options) {
                           kSchema);
     };
     for (const Breakdown::Part& part : breakdown.parts) {
-      row("part", part.type, part.type, DataLevelName(part.level), fmt::format("{}", part.nodes),
+      row("part", part.type, part.type, LevelName(part.level), fmt::format("{}", part.nodes),
           part.energy);
     }
     row("rest", "", "", "", "", breakdown.rest);
@@ -202,7 +202,7 @@ std::string Csv(const Breakdowns& breakdowns, const ViewOptions& options) {
     for (NodeId id = 0; id < breakdown.tree.nodes.size(); ++id) {
       const TreeNode& node = breakdown.tree.nodes[id];
       if (!IsShown(node, options)) continue;
-      row("node", ScopeOf(breakdown.tree, id), node.type, DataLevelName(node.level),
+      row("node", ScopeOf(breakdown.tree, id), node.type, LevelName(node.level),
           fmt::format("{}", node.folded), At(breakdown, id));
     }
   }

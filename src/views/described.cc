@@ -122,7 +122,7 @@ std::string LeftOutText(const Description& description, const std::vector<Folded
   size_t math = 0;
   for (const FoldedNode& line : all) {
     deepest = std::max<int>(deepest, line.depth);
-    if (description.tree.nodes[line.first()].level == Level::kKernel) ++math;
+    if (description.tree.nodes[line.first()].level == Level::kMath) ++math;
   }
   return fmt::format("{} of {} lines; --depth {} shows all, {} math operations among them",
                      shown.size(), all.size(), deepest, math);

@@ -26,7 +26,7 @@ void WriteNode(JsonWriter& json,  // NOLINT(misc-no-recursion)
   json.Member("name", of.name);
   json.Member("scope", described.scope);
   json.Member("type", of.type);
-  json.Member("level", DescribedLevelName(of.level));
+  json.Member("level", LevelName(of.level));
   json.Member("phase", RunPhaseName(described.phase));
   WriteEnergy(json, prediction, node);
   json.Member("share", prediction.energy.total[node] / prediction.energy.total[0]);
@@ -122,7 +122,7 @@ std::string Csv(const DescribedPrediction& prediction, const ViewOptions& option
       "{},{},{},{},{},{},{},{}", input.batch, input.seq > 0 ? std::to_string(input.seq) : "",
       input.gpus, DtypeName(description.dtype), AttentionName(description.attention),
       CsvText(prediction.profile), prediction.calibrated ? "yes" : "no", kSchema);
-  const EnergyColumn& energy = prediction.energy;
+  const Column& energy = prediction.energy;
   for (NodeId node = 0; node < description.nodes.size(); ++node) {
     const TreeNode& of = description.tree.nodes[node];
     const DescribedNode& described = description.nodes[node];
@@ -130,7 +130,7 @@ std::string Csv(const DescribedPrediction& prediction, const ViewOptions& option
     text += fmt::format(
         "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(description.model),
         of.depth, CsvText(described.scope), CsvText(of.name), CsvText(of.type),
-        DescribedLevelName(of.level), RunPhaseName(described.phase), CsvFigure(energy.total[node]),
+        LevelName(of.level), RunPhaseName(described.phase), CsvFigure(energy.total[node]),
         CsvFigure(ValueAt(energy.low, node)), CsvFigure(ValueAt(energy.high, node)),
         CsvFigure(energy.total[node] / energy.total[0]), CsvFigure(ValueAt(energy.self, node)),
         CsvFigure(ValueAt(prediction.seconds, node)), CsvFigure(WattsOf(prediction, node)),

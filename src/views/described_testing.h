@@ -32,7 +32,7 @@ class DescriptionBuilder {
     DescribedNode described;
     described.work = {flops, flops / 2, flops / 4, flops / 4, 0};
     described.parameters = parameters;
-    if (level == Level::kKernel) described.kind = MathKind::kMatmul;
+    if (level == Level::kMath) described.kind = MathKind::kMatmul;
     description.nodes.push_back(described);
     for (NodeId above = parent; above != id; above = description.tree.nodes[above].parent) {
       description.tree.nodes[above].end = id + 1;
@@ -45,9 +45,9 @@ class DescriptionBuilder {
   void AddLayer(NodeId parent, int number, double flops) {
     const NodeId layer =
         Add(parent, Level::kModule, "layer." + std::to_string(number), "Layer", flops, 10);
-    const NodeId dense = Add(layer, Level::kOperation, "dense", "Linear", flops, 10);
-    Add(dense, Level::kKernel, "addmm", "addmm", flops);
-    Add(layer, Level::kOperation, "dropout", "Dropout", 0);
+    const NodeId dense = Add(layer, Level::kMl, "dense", "Linear", flops, 10);
+    Add(dense, Level::kMath, "addmm", "addmm", flops);
+    Add(layer, Level::kMl, "dropout", "Dropout", 0);
   }
 
   Description description;

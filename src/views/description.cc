@@ -117,7 +117,7 @@ void WriteNode(JsonWriter& json,  // NOLINT(misc-no-recursion)
   json.Member("name", of.name);
   json.Member("scope", described.scope);
   json.Member("type", of.type);
-  json.Member("level", DescribedLevelName(of.level));
+  json.Member("level", LevelName(of.level));
   json.Member("phase", RunPhaseName(described.phase));
   if (described.kind) json.Member("kind", MathKindName(*described.kind));
   WriteWhole(json, "runs", described.runs);
@@ -182,7 +182,7 @@ std::string Csv(const Description& description, const ViewOptions& options) {
     text += fmt::format(
         "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(description.model),
         of.depth, CsvText(described.scope), CsvText(of.name), CsvText(of.type),
-        DescribedLevelName(of.level), RunPhaseName(described.phase),
+        LevelName(of.level), RunPhaseName(described.phase),
         described.kind ? MathKindName(*described.kind) : "", WholeOrFigure(described.runs),
         WholeOrFigure(described.work.flops), WholeOrFigure(described.work.matmul_flops),
         WholeOrFigure(described.work.bytes_read), WholeOrFigure(described.work.bytes_written),

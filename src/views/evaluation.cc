@@ -83,7 +83,7 @@ class EvaluationTable : public TextPage {
     }
     const int name = static_cast<int>(std::min<size_t>(widest, 36)) + 2;
     std::string head = Padded(evaluation_.test_data.empty() ? "left out" : "tested", name);
-    for (const Level level : kDataLevels) head += RightAligned(DataLevelName(level), kErrorWidth);
+    for (const Level level : kDataLevels) head += RightAligned(LevelName(level), kErrorWidth);
     Line(Dim(head));
     for (const std::string& model : models) {
       std::string line = Padded(Ellipsize(Printable(model), static_cast<size_t>(name) - 2), name);
@@ -136,7 +136,7 @@ class EvaluationTable : public TextPage {
       const LevelErrors& errors = evaluation_.levels[level];
       if (std::isnan(errors.coverage)) continue;
       text += fmt::format("{}{} {} of nodes, {:.3g} % wide", text.empty() ? "" : "; ",
-                          DataLevelName(kDataLevels[level]), FormatPercent(errors.coverage),
+                          LevelName(kDataLevels[level]), FormatPercent(errors.coverage),
                           errors.mean_width_pct);
     }
     Paragraph(text.empty()
@@ -157,7 +157,7 @@ void WriteEvaluation(JsonWriter& json, const Evaluation& evaluation) {
   json.Key("levels").BeginObject();
   for (size_t level = 0; level < kDataLevels.size(); ++level) {
     const LevelErrors& errors = evaluation.levels[level];
-    json.Key(DataLevelName(kDataLevels[level])).BeginObject();
+    json.Key(LevelName(kDataLevels[level])).BeginObject();
     json.Member("mape_nodes", errors.mape_nodes);
     json.Member("mape_models", errors.mape_models);
     json.Key("range_over_seeds").BeginArray();
@@ -223,7 +223,7 @@ std::string CsvLines(const Evaluation& evaluation) {
       fmt::format("{},{}", MethodName(evaluation.method), FeatureSetName(evaluation.feature_set));
   for (size_t level = 0; level < kDataLevels.size(); ++level) {
     const LevelErrors& errors = evaluation.levels[level];
-    const std::string_view name = DataLevelName(kDataLevels[level]);
+    const std::string_view name = LevelName(kDataLevels[level]);
     text += fmt::format("{},{},,{},{},{},{},{},beryl.evaluate/1\n", by, name,
                         CsvFigure(errors.mape_nodes), CsvFigure(errors.mape_models), errors.nodes,
                         CsvFigure(errors.coverage), CsvFigure(errors.mean_width_pct));
@@ -247,7 +247,7 @@ class AblationTable : public TextPage {
     Line();
     std::string head = Padded("method", 14) + Padded("features", 10);
     for (const Level level : kDataLevels) {
-      head += RightAligned(DataLevelName(level), 11) + RightAligned("of nodes", 11);
+      head += RightAligned(LevelName(level), 11) + RightAligned("of nodes", 11);
     }
     Line(Dim(head));
     for (const Evaluation& evaluation : ablation_.evaluations) {

@@ -58,7 +58,7 @@ std::string DrawErrors(const Evaluation& evaluation) {
     canvas.Polyline(line, {.stroke = color(level), .stroke_width = 2});
     legend.push_back(
         {color(level),
-         fmt::format("{}: {} on average, 99 % below {}", DataLevelName(kDataLevels[level]),
+         fmt::format("{}: {} on average, 99 % below {}", LevelName(kDataLevels[level]),
                      ErrorText(errors.mape_nodes), ErrorText(errors.cdf[99]))});
   }
   double end = DrawLegend(canvas, left, bottom + 52, right, legend) + 8;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kMicro = 1e-6;
 
-const EnergyColumn& Total(const AccountReport& report) { return report.tree.columns.front(); }
+const Column& Total(const AccountReport& report) { return report.tree.columns.front(); }
 
 // The nodes from below the root to `node`, outermost first; the root itself if it is that.
 std::vector<NodeId> StackOf(const ModelTree& tree, NodeId node) {
@@ -35,7 +35,7 @@ std::string FrameName(std::string_view name) {
   return frame.empty() ? "?" : frame;
 }
 
-void WriteSampledProfile(JsonWriter& json, const AccountReport& report, const EnergyColumn& column,
+void WriteSampledProfile(JsonWriter& json, const AccountReport& report, const Column& column,
                          const std::string& name, const std::vector<uint32_t>& frame_of_node) {
   std::vector<NodeId> nodes;
   double sum = 0;
@@ -183,8 +183,8 @@ std::string WriteSpeedscope(const AccountReport& report) {
   json.End().End();
   json.Key("profiles").BeginArray();
   WriteSampledProfile(json, report, Total(report), "energy in joules, all devices", frame_of_node);
-  for (const EnergyColumn& column : report.tree.columns) {
-    if (column.of != EnergyColumn::Of::kChannel) continue;
+  for (const Column& column : report.tree.columns) {
+    if (column.of != Column::Of::kChannel) continue;
     WriteSampledProfile(json, report, column, fmt::format("energy in joules, {}", column.label),
                         frame_of_node);
   }

@@ -134,7 +134,7 @@ std::vector<FoldedNode> ShownLines(const Description& description,
   std::vector<FoldedNode> shown;
   int deepest = 0;
   for (const FoldedNode& line : lines) {
-    const bool is_math = description.tree.nodes[line.first()].level == Level::kKernel;
+    const bool is_math = description.tree.nodes[line.first()].level == Level::kMath;
     if (depth ? line.depth > *depth : is_math) continue;
     deepest = std::max<int>(deepest, line.depth);
     shown.push_back(line);

@@ -49,8 +49,8 @@ TEST(FoldLikeTest, LongListsOfNumbersAreCutShort) {
 TEST(FoldLikeTest, PrimitivesWithNumbersInTheirNamesAreNotLayers) {
   DescriptionBuilder builder;
   const NodeId root = builder.Add(0, Level::kModel, "tiny", "TinyModel", 2);
-  builder.Add(root, Level::kOperation, "fc1", "Linear", 1);
-  builder.Add(root, Level::kOperation, "fc2", "Linear", 1);
+  builder.Add(root, Level::kMl, "fc1", "Linear", 1);
+  builder.Add(root, Level::kMl, "fc2", "Linear", 1);
   EXPECT_THAT(NamesOf(FoldLike(builder.description)), ElementsAre("tiny", "fc1", "fc2"));
 }
 

@@ -91,16 +91,16 @@ void WriteOperations(JsonWriter& json, const char* key, const OperationTable& ta
 }
 
 // Columns after the first, told apart by what they are labelled with.
-void WriteSplit(JsonWriter& json, const char* key, const std::vector<const EnergyColumn*>& columns,
+void WriteSplit(JsonWriter& json, const char* key, const std::vector<const Column*>& columns,
                 NodeId node) {
   json.Key(key).BeginObject();
-  for (const EnergyColumn* column : columns) json.Member(column->label, column->total[node]);
+  for (const Column* column : columns) json.Member(column->label, column->total[node]);
   json.End();
 }
 
-std::vector<const EnergyColumn*> ColumnsOf(const TreeColumns& tree, EnergyColumn::Of of) {
-  std::vector<const EnergyColumn*> columns;
-  for (const EnergyColumn& column : tree.columns) {
+std::vector<const Column*> ColumnsOf(const TreeColumns& tree, Column::Of of) {
+  std::vector<const Column*> columns;
+  for (const Column& column : tree.columns) {
     if (column.of == of) columns.push_back(&column);
   }
   return columns;
@@ -108,7 +108,7 @@ std::vector<const EnergyColumn*> ColumnsOf(const TreeColumns& tree, EnergyColumn
 
 void WriteRanks(JsonWriter& json, const TreeColumns& tree) {
   json.Key("ranks").BeginArray();
-  for (const EnergyColumn* column : ColumnsOf(tree, EnergyColumn::Of::kRank)) {
+  for (const Column* column : ColumnsOf(tree, Column::Of::kRank)) {
     json.BeginObject();
     json.Member("rank", column->label);
     json.Member("energy_j", column->total.front());
@@ -118,10 +118,10 @@ void WriteRanks(JsonWriter& json, const TreeColumns& tree) {
 }
 
 void WriteTree(JsonWriter& json, const TreeColumns& tree, std::optional<int> depth) {
-  const auto phases = ColumnsOf(tree, EnergyColumn::Of::kPhase);
-  const auto devices = ColumnsOf(tree, EnergyColumn::Of::kChannel);
-  const auto ranks = ColumnsOf(tree, EnergyColumn::Of::kRank);
-  const EnergyColumn& main = tree.columns.front();
+  const auto phases = ColumnsOf(tree, Column::Of::kPhase);
+  const auto devices = ColumnsOf(tree, Column::Of::kChannel);
+  const auto ranks = ColumnsOf(tree, Column::Of::kRank);
+  const Column& main = tree.columns.front();
   std::vector<NodeId> open_until;
   json.Key("tree");
   for (NodeId id = 0; id < tree.tree.nodes.size(); ++id) {

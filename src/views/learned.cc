@@ -44,7 +44,7 @@ void WriteLaw(JsonWriter& json, const EnergyLaw& law) {
 void WriteLevels(JsonWriter& json, std::string_view key, const std::array<double, 3>& values) {
   json.Key(key).BeginObject();
   for (size_t level = 0; level < kDataLevels.size(); ++level) {
-    json.Member(DataLevelName(kDataLevels[level]), values[level]);
+    json.Member(LevelName(kDataLevels[level]), values[level]);
   }
   json.End();
 }

@@ -58,7 +58,7 @@ class PredictionTable : public TextPage {
   static constexpr int kNumber = 11;
   static constexpr int kRange = 22;
 
-  std::string Numbers(const EnergyColumn& column, NodeId node, double measured) const {
+  std::string Numbers(const Column& column, NodeId node, double measured) const {
     const double predicted = column.total[node];
     return RightAligned(JoulesOrDash(predicted), kNumber) +
            RightAligned(JoulesBetween(column.low[node], column.high[node]), kRange) +
@@ -82,7 +82,7 @@ class PredictionTable : public TextPage {
 
   void Tree() {
     const ModelRun& run = report_.data.runs.front();
-    const EnergyColumn& column = report_.predicted.front();
+    const Column& column = report_.predicted.front();
     const int name = std::max(20, width_ - 2 * kNumber - kRange - 10 - 9);
     Line(Dim(Padded(fmt::format("{} {}", Printable(run.model), InputText(run)), name) +
              RightAligned("share", 9) + Head()));
@@ -102,13 +102,13 @@ class PredictionTable : public TextPage {
   std::optional<int> depth_;
 };
 
-void WriteNode(JsonWriter& json, const ModelRun& run, const EnergyColumn& column, NodeId node) {
+void WriteNode(JsonWriter& json, const ModelRun& run, const Column& column, NodeId node) {
   const TreeNode& of = run.tree.nodes[node];
   json.BeginObject();
   json.Member("name", node == 0 ? run.model : of.name);
   json.Member("scope", ScopeOf(run.tree, node));
   json.Member("type", of.type);
-  json.Member("level", DataLevelName(of.level));
+  json.Member("level", LevelName(of.level));
   json.Member("predicted_j", column.total[node]);
   json.Member("low_j", column.low[node]);
   json.Member("high_j", column.high[node]);
@@ -160,11 +160,11 @@ std::string Csv(const PredictionReport& report) {
       "schema\n";
   for (size_t run = 0; run < report.data.runs.size(); ++run) {
     const ModelRun& of = report.data.runs[run];
-    const EnergyColumn& column = report.predicted[run];
+    const Column& column = report.predicted[run];
     for (NodeId node = 0; node < of.tree.nodes.size(); ++node) {
       text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},beryl.predict/1\n", CsvText(of.model),
                           CsvNumber(KnownSize(of.batch_size)), CsvNumber(KnownSize(of.seq_len)),
-                          DataLevelName(of.tree.nodes[node].level), CsvText(ScopeOf(of.tree, node)),
+                          LevelName(of.tree.nodes[node].level), CsvText(ScopeOf(of.tree, node)),
                           CsvText(of.tree.nodes[node].type), CsvFigure(column.total[node]),
                           CsvFigure(column.low[node]), CsvFigure(column.high[node]),
                           CsvFigure(of.measured[node]), CsvText(report.model.name));
@@ -204,7 +204,7 @@ std::string WriteSummary(const EnergyModel& model, const ViewOptions& options) {
     if (band.nodes == 0) continue;
     page.Paragraph(fmt::format(
         "{} level, models held out: error {}, {:.0f} % of nodes within {:+.2f} % to {:+.2f} %",
-        DataLevelName(kDataLevels[level]), ErrorText(trained.mape[level]), 100 * model.nominal,
+        LevelName(kDataLevels[level]), ErrorText(trained.mape[level]), 100 * model.nominal,
         100 * (band.low - 1), 100 * (band.high - 1)));
   }
   if (std::all_of(model.bands.begin(), model.bands.end(),

@@ -74,8 +74,8 @@ class TableWriter : public TextPage {
     Line();
   }
 
-  const EnergyColumn* Column(std::string_view label) const {
-    for (const EnergyColumn& column : report_.folded.columns) {
+  const Column* Column(std::string_view label) const {
+    for (const Column& column : report_.folded.columns) {
       if (column.label == label) return &column;
     }
     return nullptr;
@@ -84,7 +84,7 @@ class TableWriter : public TextPage {
   double Total(NodeId node) const { return report_.folded.columns.front().total[node]; }
 
   void Tree() {
-    const EnergyColumn& main = report_.folded.columns.front();
+    const Column& main = report_.folded.columns.front();
     has_deviation_ = !main.deviation.empty() && width_ >= kNarrow;
     for (size_t phase = 0; phase < kPhaseCount; ++phase) {
       phases_[phase] = Column(PhaseName(static_cast<Phase>(phase)));
@@ -264,8 +264,8 @@ class TableWriter : public TextPage {
   void Ranks() {
     const double whole = Total(0);
     bool first = true;
-    for (const EnergyColumn& column : report_.folded.columns) {
-      if (column.of != EnergyColumn::Of::kRank) continue;
+    for (const Column& column : report_.folded.columns) {
+      if (column.of != Column::Of::kRank) continue;
       if (first) Line(Bold(fmt::format("{:<24}{:>10}{:>8}", "rank", "operations", "share")));
       first = false;
       const double energy = column.total.front();
@@ -384,7 +384,7 @@ class TableWriter : public TextPage {
   int label_width_ = 0;
   bool has_deviation_ = false;
   double smallest_share_ = 0;
-  std::array<const EnergyColumn*, kPhaseCount> phases_{};
+  std::array<const Column*, kPhaseCount> phases_{};
 };
 
 }  // namespace

@@ -40,7 +40,7 @@ TreeColumns DeepTree(size_t depth) {
     node.name = fmt::format("level_{}", id);
     tree.tree.nodes.push_back(std::move(node));
   }
-  for (EnergyColumn& column : tree.columns) {
+  for (Column& column : tree.columns) {
     column.self.assign(depth + 1, 0);
     column.total.assign(depth + 1, 4);
     if (!column.deviation.empty()) column.deviation.assign(depth + 1, 0.25);

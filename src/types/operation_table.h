@@ -1,5 +1,4 @@
-// EnergyColumn: one number for every node of a ModelTree. A view is given a tree and any number of
-// these and never asks where they came from.
+// OperationTable: what every operation took, by qualified name, phase and channel.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +10,6 @@
 #include "types/power_trace.h"
 
 namespace beryl {
-
-struct EnergyColumn {
-  // Whose energy it is of all that was spent.
-  enum class Of : uint8_t { kAll, kPhase, kChannel, kRank };
-  Of of = Of::kAll;
-  std::string label;   // "total", "forward", "CPU:0"
-  std::string origin;  // "measured", "predicted", "estimated", and by what
-  // Joules by node: its own, and with everything below it. NaN: not known.
-  std::vector<double> self;
-  std::vector<double> total;
-  // By node: whether an estimate is in `total`. Empty: in none.
-  std::vector<bool> estimated;
-  // Standard deviation of `total` over the steps of the run; empty where there are fewer than two.
-  std::vector<double> deviation;
-  // Of a prediction: between which `total` lies with the confidence that `origin` names; empty
-  // where nothing is known of that.
-  std::vector<double> low;
-  std::vector<double> high;
-};
 
 // A row of the operation table: all runs of one qualified name in one phase, and what they took
 // from one channel.

@@ -1,0 +1,83 @@
+#include "types/column.h"
+
+#include <array>
+#include <cmath>
+
+namespace beryl {
+
+std::string_view OriginName(Origin origin) {
+  static constexpr std::array<std::string_view, 5> kNames = {"measured", "estimated", "predicted",
+                                                             "uncalibrated", "described"};
+  return kNames[static_cast<size_t>(origin)];
+}
+
+const QuantityLook& LookOf(Quantity quantity) {
+  static constexpr std::array<QuantityLook, 12> kLooks = {{
+      {"energy", "J", "_j", true},
+      {"time", "s", "_s", true},
+      {"power", "W", "_w", false},
+      {"flops", "FLOP", "", true},
+      {"bytes", "B", "", true},
+      {"parameters", "", "", true},
+      {"count", "", "", true},
+      {"ratio", "", "", false},
+      {"flops_per_second", "FLOP/s", "", false},
+      {"flops_per_joule", "FLOP/J", "", false},
+      {"flops_per_byte", "FLOP/B", "", false},
+      {"bytes_per_second", "B/s", "", false},
+  }};
+  return kLooks[static_cast<size_t>(quantity)];
+}
+
+const Column* TreeColumns::Find(std::string_view name) const {
+  for (const Column& column : columns) {
+    if (column.of == Column::Of::kAll && column.name == name) return &column;
+  }
+  return nullptr;
+}
+
+const TextColumn* TreeColumns::FindText(std::string_view key) const {
+  for (const TextColumn& column : texts) {
+    if (column.key == key) return &column;
+  }
+  return nullptr;
+}
+
+std::optional<Column> Regroup(const Column& column, const std::vector<NodeId>& node_of,
+                              size_t nodes) {
+  if (!LookOf(column.quantity).adds_up) return std::nullopt;
+  Column grouped = column;
+  const auto add = [&](const std::vector<double>& from, std::vector<double>& to) {
+    if (from.empty()) return;
+    to.assign(nodes, kUnknown);
+    for (NodeId node = 0; node < node_of.size(); ++node) {
+      double& sum = to[node_of[node]];
+      sum = std::isnan(sum) ? from[node] : sum + from[node];
+    }
+  };
+  add(column.self, grouped.self);
+  add(column.total, grouped.total);
+  add(column.low, grouped.low);
+  add(column.high, grouped.high);
+  grouped.deviation.clear();  // layers that are folded do not vary independently
+  const auto mark = [&](const std::vector<bool>& from, std::vector<bool>& to) {
+    if (from.empty()) return;
+    to.assign(nodes, false);
+    for (NodeId node = 0; node < node_of.size(); ++node) {
+      if (from[node]) to[node_of[node]] = true;
+    }
+  };
+  mark(column.estimated, grouped.estimated);
+  mark(column.marked, grouped.marked);
+  return grouped;
+}
+
+std::vector<double> Divide(const std::vector<double>& above, const std::vector<double>& below) {
+  std::vector<double> quotients(above.size(), kUnknown);
+  for (size_t node = 0; node < above.size() && node < below.size(); ++node) {
+    if (below[node] != 0) quotients[node] = above[node] / below[node];
+  }
+  return quotients;
+}
+
+}  // namespace beryl
