@@ -9,6 +9,7 @@
 #include "cli/command_line.h"
 #include "cli/dataset_arguments.h"
 #include "cli/model_arguments.h"
+#include "tree/tree.h"
 #include "version.h"
 #include "views/views.h"
 
@@ -56,7 +57,9 @@ Result<std::string> DescribeOne(const DescribeArguments& arguments,
   description->tool = kTool;
   // What CSV has no place for.
   if (format == views::Format::kCsv) SayAssumptions(*description);
-  return views::Write(*description, format, view);
+  const ShownTree tree = tree::Show(tree::DescribedColumns(*description, tree::Detail::kAll));
+  if (auto ok = views::CheckColumns(tree.folded, view); !ok) return ok.error();
+  return views::Write(*description, tree, format, view);
 }
 
 Result<std::string> DescribeVariants(const DescribeArguments& arguments,

@@ -378,8 +378,8 @@ Result<AccountedRun> AccountRun(RunInput input, const PipelineOptions& options) 
 AccountReport MakeReport(const AccountedRun& run, const PipelineOptions& options) {
   const OpTrace& ops = run.input.ops;
   AccountReport report;
-  report.tree = {run.built.tree, tree::Columns(ops, run.footprint, run.built)};
-  report.folded = {run.folded.tree, tree::Columns(ops, run.footprint, run.folded)};
+  report.tree = tree::MeasuredColumns(ops, run.footprint, run.built);
+  report.folded = tree::MeasuredColumns(ops, run.footprint, run.folded);
   report.operations = tree::Operations(ops, run.footprint);
   report.summary = tree::Summarize(ops, run.footprint, run.folded);
   report.clock_offset = run.footprint.clock_offset;

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/dataset_arguments.h"
 #include "learn/learn.h"
+#include "tree/tree.h"
 #include "version.h"
 
 namespace beryl::cli {
@@ -64,8 +65,10 @@ Result<std::string> PredictOne(const PredictModelArguments& arguments,
   if (!options) return options.error();
   auto description = models::Describe(config, *options);
   if (!description) return description.error();
-  const auto prediction = predictor.Run(*std::move(description));
+  auto prediction = predictor.Run(*std::move(description));
   if (!prediction) return prediction.error();
+  prediction->tree = tree::Show(tree::PredictedColumns(*prediction));
+  if (auto ok = views::CheckColumns(prediction->tree.folded, view); !ok) return ok.error();
   const views::Format format = FormatOf(arguments.output.format);
   // What CSV has no place for.
   if (format == views::Format::kCsv) {

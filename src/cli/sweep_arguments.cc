@@ -135,7 +135,7 @@ void KeepRoot(DescribedPrediction& prediction) {
   cut(prediction.energy.low);
   cut(prediction.energy.high);
   cut(prediction.seconds);
-  cut(prediction.beyond);
+  cut(prediction.energy.marked);
 }
 
 }  // namespace

@@ -8,14 +8,13 @@
 
 #include <fmt/format.h>
 
-#include "learn/fold_layers.h"
 #include "learn/known_energy.h"
 #include "learn/learn.h"
+#include "types/fold_tree.h"
 
 namespace beryl::learn {
 namespace {
 
-constexpr NodeId kNoNode = ~NodeId{0};
 constexpr size_t kNoPart = ~size_t{0};
 
 // The node of `reference` that each node of `tree` is: by its parent, name and type, and by how
@@ -52,8 +51,8 @@ class ModelBreakdown {
       return data_.runs[a].tree.nodes.size() < data_.runs[b].tree.nodes.size();
     });
     reference_ = &data_.runs[fullest].tree;
-    folded_ = FoldLayers(*reference_);
-    result_.tree = folded_.tree;
+    folded_ = Fold(*reference_);
+    result_.tree.tree = folded_.tree;
     for (const size_t run : runs_) same_.push_back(SameNodes(*reference_, data_.runs[run].tree));
     FindParts();
   }
@@ -65,10 +64,21 @@ class ModelBreakdown {
       measured_columns.push_back(&data_.runs[run].measured);
       if (!predicted.empty()) predicted_columns.push_back(&predicted[run].total);
     }
+    Column measured;
+    measured.name = measured.label = "measured";
+    measured.key = "measured_j";
+    measured.prefix = "measured_";
     result_.measured_runs =
-        AddUp(measured_columns, "measured", &TwoEnergies::measured_j, result_.measured);
+        AddUp(measured_columns, "measured", &TwoEnergies::measured_j, measured.total);
+    Column by_profile = PredictedColumn(Origin::kPredicted, "");
     result_.predicted_runs =
-        AddUp(predicted_columns, "predicted", &TwoEnergies::predicted_j, result_.predicted);
+        AddUp(predicted_columns, "predicted", &TwoEnergies::predicted_j, by_profile.total);
+    for (Column* column : {&measured, &by_profile}) {
+      if (column->total.empty()) continue;
+      Column share = ShareOf(*column, column->prefix + "share");
+      result_.tree.columns.push_back(std::move(*column));
+      result_.tree.columns.push_back(std::move(share));
+    }
     const auto by =
         result_.measured_runs > 0 ? &TwoEnergies::measured_j : &TwoEnergies::predicted_j;
     // What is not known comes last.
@@ -174,7 +184,7 @@ class ModelBreakdown {
   std::vector<size_t> runs_;
   std::vector<DataFinding>& findings_;
   const ModelTree* reference_ = nullptr;
-  FoldedModel folded_;
+  Folding folded_;
   std::vector<std::vector<NodeId>> same_;  // by run: its nodes in the reference
   std::vector<size_t> part_of_;            // by node of the reference
   Breakdown result_;
@@ -182,8 +192,7 @@ class ModelBreakdown {
 
 }  // namespace
 
-Result<std::vector<Breakdown>> BreakDown(const Dataset& data,
-                                         const std::vector<Column>& predicted,
+Result<std::vector<Breakdown>> BreakDown(const Dataset& data, const std::vector<Column>& predicted,
                                          std::vector<DataFinding>& findings) {
   std::vector<Breakdown> breakdowns;
   bool known = false;

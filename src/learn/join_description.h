@@ -7,8 +7,6 @@
 
 namespace beryl::learn {
 
-inline constexpr NodeId kNoNode = ~NodeId{0};
-
 // By node of the run: the node of its description with the same scope; of operations that are no
 // module of their own (MatMul in "attention.self") also of the same type, those of one scope in
 // order. Types of modules are not compared: versions of a library differ in them. kNoNode: there is

@@ -79,7 +79,7 @@ Result<bool> CheckPredictsData(const EnergyModel& model) {
 }
 
 std::vector<Column> Predict(const EnergyModel& model, const Dataset& data,
-                                  std::vector<DataFinding>& findings) {
+                            std::vector<DataFinding>& findings) {
   const Measurements all = Gather(data);
   std::vector<Spread> spreads;
   const std::vector<double> joules =
@@ -91,9 +91,8 @@ std::vector<Column> Predict(const EnergyModel& model, const Dataset& data,
   for (size_t index = 0; index < data.runs.size(); ++index) {
     const ModelRun& run = data.runs[index];
     const MeasuredTree& tree = all.trees[index];
-    Column column;
-    column.label = "predicted";
-    column.origin = fmt::format("predicted by {}, method {}", model.name, MethodName(model.method));
+    Column column = PredictedColumn(
+        Origin::kPredicted, fmt::format("{}, method {}", model.name, MethodName(model.method)));
     column.total.assign(joules.begin() + tree.begin, joules.begin() + tree.end);
     column.self = SelfOf(run.tree, column.total);
     for (NodeId node = 0; node < column.total.size(); ++node) {

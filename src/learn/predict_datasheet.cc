@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "learn/add_up.h"
 #include "learn/memory_need.h"
 
 namespace beryl::learn {
@@ -160,9 +159,7 @@ void PredictByDatasheet(const Datasheet& sheet, const Description& description,
   const ModelTree& tree = description.tree;
   const size_t count = description.nodes.size();
   const Roofline roofline(sheet, description);
-  Column column;
-  column.label = "predicted";
-  column.origin = fmt::format("predicted by the datasheet of {}, uncalibrated", sheet.device);
+  Column column = PredictedColumn(Origin::kUncalibrated, "the datasheet of " + sheet.device);
   column.self.resize(count);
   std::vector<double> seconds(count);
   std::vector<double> launch_s(count);
@@ -172,10 +169,9 @@ void PredictByDatasheet(const Datasheet& sheet, const Description& description,
     seconds[node] = cost.seconds;
     launch_s[node] = cost.launch_s;
   }
-  column.total = column.self;
-  AddUp(tree, column.total);
-  AddUp(tree, seconds);
-  AddUp(tree, launch_s);
+  column.total = RollUp(tree, column.self);
+  seconds = RollUp(tree, std::move(seconds));
+  launch_s = RollUp(tree, std::move(launch_s));
   const DatasheetPriors& priors = PriorsOf(sheet);
   const auto launch_share = [&](size_t node) {
     return seconds[node] > 0 ? launch_s[node] / seconds[node] : 0;
@@ -189,7 +185,6 @@ void PredictByDatasheet(const Datasheet& sheet, const Description& description,
   out.machine = sheet.device;
   out.calibrated = false;
   out.nominal = kNominal;
-  out.beyond.clear();
   out.notes.push_back(fmt::format(
       "uncalibrated: by the datasheet of {}, never held against a meter; intervals are a factor "
       "of {:.2g} either way, which is assumed, not measured",

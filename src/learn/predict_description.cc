@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "learn/add_up.h"
 #include "learn/intervals.h"
 #include "learn/learn.h"
 #include "learn/memory_need.h"
@@ -114,16 +113,16 @@ void PredictByCosts(const DescribedModel& described, const PreparedCosts& energy
   const std::vector<NodeId> passes = PassesOf(description);
   out.energy.self.assign(nodes.size(), 0);
   for (const NodeId pass : passes) AddWithin(description, counted, costs, pass, out.energy.self);
-  out.energy.total = out.energy.self;
-  AddUp(description.tree, out.energy.total);
+  out.energy.total = RollUp(description.tree, out.energy.self);
   if (seconds != nullptr) {
     const CostModel times(*seconds, counter.primitives());
     out.seconds.assign(nodes.size(), 0);
     for (const NodeId pass : passes) AddWithin(description, counted, times, pass, out.seconds);
-    AddUp(description.tree, out.seconds);
+    out.seconds = RollUp(description.tree, std::move(out.seconds));
   }
   const double doubt = DoubtAbout(description, out.notes);
-  out.beyond.assign(nodes.size(), false);
+  out.energy.marked.assign(nodes.size(), false);
+  out.energy.marked_because = "beyond what the profile was trained on: its interval is wide";
   double beyond_j = 0;
   for (NodeId node = 0; node < nodes.size(); ++node) {
     const CostEstimate estimate =
@@ -137,8 +136,8 @@ void PredictByCosts(const DescribedModel& described, const PreparedCosts& energy
     out.energy.high.push_back(nothing ? 0 : interval.high);
     // Nothing below ML primitives was ever timed.
     if (nodes[node].level == Level::kMath && !out.seconds.empty()) out.seconds[node] = kUnknown;
-    out.beyond[node] = doubt > 0 || estimate.distance > kBeyond;
-    if (counted[node].primitive && out.beyond[node]) beyond_j += out.energy.total[node];
+    out.energy.marked[node] = doubt > 0 || estimate.distance > kBeyond;
+    if (counted[node].primitive && out.energy.marked[node]) beyond_j += out.energy.total[node];
   }
   if (passes.front() != 0) {
     // The phases err together: they are by the same profile.
@@ -190,7 +189,6 @@ Result<DescribedPrediction> DescriptionPredictor::Predict(Description descriptio
   prediction.profile = model.name;
   prediction.machine = model.trained_on.machine;
   prediction.nominal = model.nominal;
-  prediction.energy.label = "predicted";
   if (model.datasheet) {
     PredictByDatasheet(*model.datasheet, description, prediction);
   } else if (model.described && description.input.gpus > 1) {
@@ -199,7 +197,7 @@ Result<DescribedPrediction> DescriptionPredictor::Predict(Description descriptio
         "such GPUs (--profile), or leave --gpus out",
         model.name, description.input.gpus));
   } else if (model.described) {
-    prediction.energy.origin = fmt::format("predicted by {} from the description", model.name);
+    prediction.energy = PredictedColumn(Origin::kPredicted, model.name);
     PredictByCosts(*model.described, *prepared_->energy,
                    prepared_->seconds ? &*prepared_->seconds : nullptr, description, prediction);
   } else {

@@ -35,18 +35,15 @@ ModelRun RunOfAccounting(std::string model, const ModelTree& tree,
   run.complete = false;  // nothing is known of FLOPs and bytes, and the tree is the program's own
   std::vector<NodeId> place(tree.nodes.size(), 0);
   for (NodeId id = 0; id < tree.nodes.size(); ++id) {
-    if (tree.nodes[id].level == Level::kMath) continue;
+    const TreeNode& parent = tree.nodes[tree.nodes[id].parent];
     TreeNode node = tree.nodes[id];
+    // Inside of a primitive nothing is told apart; an operation that no primitive claims is one.
+    if (node.level == Level::kKernel || (id > 0 && parent.level >= Level::kMl)) continue;
+    if (node.level == Level::kMath) node.level = Level::kMl;
     const auto at = static_cast<NodeId>(run.tree.nodes.size());
     place[id] = at;
     node.parent = place[node.parent];
-    node.end = at + 1;
-    if (id == 0) node.level = Level::kModel;
     run.tree.nodes.push_back(std::move(node));
-    for (NodeId above = at; above != 0;) {
-      above = run.tree.nodes[above].parent;
-      run.tree.nodes[above].end = at + 1;
-    }
     FeatureRow row = UnknownFeatures();
     const double joules = energy.empty() ? kUnknown : energy.front().total[id];
     const bool known = joules > 0 && seconds.total[id] > 0;
@@ -58,6 +55,7 @@ ModelRun RunOfAccounting(std::string model, const ModelTree& tree,
     run.features.push_back(row);
     run.measured.push_back(known ? joules : kUnknown);
   }
+  CloseTree(run.tree);
   return run;
 }
 

@@ -14,13 +14,13 @@ Level LevelOf(PathKind kind) {
   return kind == PathKind::kKernel ? Level::kKernel : Level::kModule;
 }
 
-// A module without modules inside is an ML primitive.
-void FindPrimitives(const std::vector<bool>& is_module, ModelTree& tree) {
+// A module of a class without modules inside is an ML primitive. Name scopes have no class.
+void FindPrimitives(ModelTree& tree) {
   std::vector<bool> has_modules(tree.size(), false);
   for (NodeId node = tree.size(); node-- > 1;) {
     TreeNode& of = tree.nodes[node];
     if (of.level != Level::kModule) continue;
-    if (is_module[node] && !has_modules[node]) of.level = Level::kMl;
+    if (!of.type.empty() && !has_modules[node]) of.level = Level::kMl;
     has_modules[of.parent] = true;
   }
 }
@@ -40,7 +40,6 @@ TraceTree Build(const OpTrace& trace) {
   struct Draft {
     StringId type = 0;
     bool in_names = false;
-    bool is_module = false;
   };
   std::vector<Draft> drafts(1);
   std::vector<TreeNode> nodes(1);
@@ -72,7 +71,6 @@ TraceTree Build(const OpTrace& trace) {
     TreeNode& node = nodes[place->second];
     node.level = std::max(node.level, LevelOf(step.kind));
     if (draft.type == 0) draft.type = step.type;
-    draft.is_module = draft.is_module || step.kind == PathKind::kModule;
     draft.in_names = draft.in_names || step.kind == PathKind::kModule ||
                      (step.kind == PathKind::kAnnotation && !has_modules);
     draft_of_path[path] = place->second;
@@ -87,12 +85,8 @@ TraceTree Build(const OpTrace& trace) {
   std::vector<NodeId> place;
   built.tree = MakeTree(std::move(nodes), &place);
   built.in_names.resize(drafts.size());
-  std::vector<bool> is_module(drafts.size());
-  for (size_t at = 0; at < drafts.size(); ++at) {
-    built.in_names[place[at]] = drafts[at].in_names;
-    is_module[place[at]] = drafts[at].is_module;
-  }
-  FindPrimitives(is_module, built.tree);
+  for (size_t at = 0; at < drafts.size(); ++at) built.in_names[place[at]] = drafts[at].in_names;
+  FindPrimitives(built.tree);
   for (const OpKind& kind : trace.kinds) {
     built.node_of_kind.push_back(place[draft_of_path[kind.path]]);
   }

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tree/derived_columns.h"
 #include "tree/step_spread.h"
 #include "tree/tree.h"
 
@@ -87,7 +88,7 @@ void MarkUnknown(const Footprint& footprint, const TraceTree& built, Column& col
 }  // namespace
 
 std::vector<Column> Columns(const OpTrace& trace, const Footprint& footprint,
-                                  const TraceTree& built) {
+                            const TraceTree& built) {
   const size_t nodes = built.tree.nodes.size();
   std::vector<Column> columns;
   auto add = [&](Column::Of of, std::string label, auto&& wanted) {
@@ -146,6 +147,23 @@ std::vector<Column> Columns(const OpTrace& trace, const Footprint& footprint,
                 [&](uint32_t kind) { return trace.ranks[trace.kinds[kind].rank] == column.label; });
   }
   return columns;
+}
+
+TreeColumns MeasuredColumns(const OpTrace& trace, const Footprint& footprint,
+                            const TraceTree& built) {
+  TreeColumns tree;
+  tree.tree = built.tree;
+  tree.columns = Columns(trace, footprint, built);
+  Column time;
+  time.name = time.label = "time";
+  time.key = "seconds";
+  time.prefix = "time_";
+  time.quantity = Quantity::kTime;
+  time.self = SelfSeconds(footprint, built);
+  time.total = RollUp(built.tree, time.self);
+  tree.columns.insert(tree.columns.begin() + 1, std::move(time));
+  AddDerived(tree);
+  return tree;
 }
 
 }  // namespace beryl::tree

@@ -66,7 +66,7 @@ std::vector<NodeId> NodesAt(const TraceTree& tree, uint32_t kind, NameLevel leve
   }
   std::vector<NodeId> modules;
   for (; node != 0; node = nodes[node].parent) {
-    if (nodes[node].level != Level::kModule) continue;
+    if (!IsModule(nodes[node].level)) continue;
     modules.push_back(node);
     if (level.kind == NameLevel::Kind::kLayer) break;
   }

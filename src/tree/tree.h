@@ -12,8 +12,11 @@
 #include "base/result.h"
 #include "types/analysis.h"
 #include "types/budget.h"
-#include "types/comparison.h"
 #include "types/column.h"
+#include "types/comparison.h"
+#include "types/described_prediction.h"
+#include "types/description.h"
+#include "types/fold_tree.h"
 #include "types/footprint.h"
 #include "types/model_tree.h"
 #include "types/op_trace.h"
@@ -34,16 +37,30 @@ struct TraceTree {
 inline constexpr int kDeepest = 200;
 TraceTree Build(const OpTrace& trace);
 
-// Folds repeated layers: siblings whose names differ only in a number (`layer_3`, `layers.3`,
-// `h.3`, `block3`, `BertLayer_3`) and that have the same substructure become one node, `layer_*`.
-// Never by a list of names.
+// The same with like layers folded, and several runs' as one (types/fold_tree.h, merge_trees.h):
+// all that Merge returns have the same `tree`.
 TraceTree Fold(const TraceTree& built);
+std::vector<TraceTree> Merge(const std::vector<const TraceTree*>& trees);
 
-// "total" first, then the phases that occur, then the channels, then the ranks if there are
+// What a model's description has for every node: FLOPs, bytes, parameters, scopes; with kAll also
+// shapes, kinds of operations and everything else that is known.
+enum class Detail { kWork, kAll };
+TreeColumns DescribedColumns(const Description& description, Detail detail);
+// What was predicted of a description beside that: energy first, then time where it is known.
+TreeColumns PredictedColumns(const DescribedPrediction& prediction);
+// Folds like layers, adds up what they have, and appends to both what follows from the columns:
+// shares, power, rates.
+ShownTree Show(TreeColumns tree);
+
+// "energy" first, then the phases that occur, then the channels, then the ranks if there are
 // several. Unknown energy is left out of sums; in the total, the phases and the ranks, a node all
 // of whose operations are without a meter is NaN.
 std::vector<Column> Columns(const OpTrace& trace, const Footprint& footprint,
-                                  const TraceTree& built);
+                            const TraceTree& built);
+
+// The same on their tree, with the time at work and what follows from both: power, shares.
+TreeColumns MeasuredColumns(const OpTrace& trace, const Footprint& footprint,
+                            const TraceTree& built);
 
 // Operations by qualified name, phase and channel; a row for each device without a meter too.
 OperationTable Operations(const OpTrace& trace, const Footprint& footprint);
@@ -73,20 +90,14 @@ EnergyDiagram MakeDiagram(const OpTrace& trace, const TraceTree& built,
 // That, and on into the part with parts that took most, up to `levels` figures. Nodes with one part
 // only, and below the first figure those of which one part took nearly all, are passed through.
 std::vector<EnergyDiagram> MakeDiagrams(const OpTrace& trace, const TraceTree& built,
-                                        const std::vector<Column>& columns, NodeId node,
-                                        int levels, const DiagramOptions& options);
+                                        const std::vector<Column>& columns, NodeId node, int levels,
+                                        const DiagramOptions& options);
 
 // The nodes that `pattern` names: a whole path, else the ends of paths, else a path with * for
 // anything but "/", ** for anything and ? for a character. Empty: none.
 std::vector<NodeId> FindNodes(const ModelTree& tree, std::string_view pattern);
 // Paths that were perhaps meant, the nearest first.
 std::vector<std::string> NearPaths(const ModelTree& tree, std::string_view pattern, size_t most);
-
-// Several runs' folded trees as one: all that is returned have the same `tree`, in which what has
-// the same path is one node, whichever runs it is in. Layers are the same layer however many of
-// them there are; modules that are numbered by class over a whole model are told apart by their
-// position where the models differ.
-std::vector<TraceTree> Merge(const std::vector<const TraceTree*>& trees);
 
 // At which level names are taken for a comparison.
 struct NameLevel {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace beryl {
 
@@ -12,7 +13,7 @@ std::string_view OriginName(Origin origin) {
 }
 
 const QuantityLook& LookOf(Quantity quantity) {
-  static constexpr std::array<QuantityLook, 12> kLooks = {{
+  static constexpr std::array<QuantityLook, 13> kLooks = {{
       {"energy", "J", "_j", true},
       {"time", "s", "_s", true},
       {"power", "W", "_w", false},
@@ -21,6 +22,7 @@ const QuantityLook& LookOf(Quantity quantity) {
       {"parameters", "", "", true},
       {"count", "", "", true},
       {"ratio", "", "", false},
+      {"share", "", "", false},
       {"flops_per_second", "FLOP/s", "", false},
       {"flops_per_joule", "FLOP/J", "", false},
       {"flops_per_byte", "FLOP/B", "", false},
@@ -78,6 +80,29 @@ std::vector<double> Divide(const std::vector<double>& above, const std::vector<d
     if (below[node] != 0) quotients[node] = above[node] / below[node];
   }
   return quotients;
+}
+
+Column PredictedColumn(Origin origin, std::string by) {
+  Column column;
+  column.name = column.label = "predicted";
+  column.key = "predicted_j";
+  column.prefix = "predicted_";
+  column.origin = origin;
+  column.by = std::move(by);
+  return column;
+}
+
+Column ShareOf(const Column& column, std::string name) {
+  Column share;
+  share.key = name;
+  share.prefix = name + "_";
+  share.name = std::move(name);
+  share.label = "share";
+  share.quantity = Quantity::kShare;
+  share.origin = column.origin;
+  share.by = column.by;
+  share.total = Divide(column.total, std::vector<double>(column.total.size(), column.total[0]));
+  return share;
 }
 
 }  // namespace beryl

@@ -23,6 +23,7 @@ enum class Quantity : uint8_t {
   kParameters,
   kCount,
   kRatio,  // of two numbers of the same kind
+  kShare,  // of a whole, 0 to 1
   kFlopsPerSecond,
   kFlopsPerJoule,
   kFlopsPerByte,
@@ -97,13 +98,24 @@ struct TreeColumns {
   const TextColumn* FindText(std::string_view key) const;
 };
 
+// A tree as it is, and with like layers folded.
+struct ShownTree {
+  TreeColumns whole;
+  TreeColumns folded;
+};
+
 // The column on a tree that its own was folded or merged into: `node_of` says where each node went.
 // Nothing where a quantity does not add up: it is to be derived anew.
 std::optional<Column> Regroup(const Column& column, const std::vector<NodeId>& node_of,
                               size_t nodes);
 
+// A column of energy that stands beside what was measured, without numbers.
+Column PredictedColumn(Origin origin, std::string by);
+// What part of the root's total each node has.
+Column ShareOf(const Column& column, std::string name);
+
 // One column divided by another, node by node; what is unknown in either, or divided by 0, is
-// unknown. Its origin is the less certain of the two.
+// unknown.
 std::vector<double> Divide(const std::vector<double>& above, const std::vector<double>& below);
 
 }  // namespace beryl

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "types/column.h"
 #include "types/dataset.h"
 #include "types/description.h"
-#include "types/column.h"
 #include "types/energy_use.h"
 
 namespace beryl {
@@ -16,14 +16,15 @@ namespace beryl {
 struct DescribedPrediction {
   std::string tool;
   Description description;
-  std::string profile;          // its name
-  std::string machine;          // what it stands for
-  bool calibrated = true;       // false: by a datasheet, never held against a meter
-  double nominal = 0.9;         // how often what is measured should lie between low and high
-  Column energy;          // joules by node, with low and high
-  std::vector<double> seconds;  // by node; empty: not known
-  // By node: beyond what the profile was trained on, where its intervals are wide. Empty: never.
-  std::vector<bool> beyond;
+  std::string profile;     // its name
+  std::string machine;     // what it stands for
+  bool calibrated = true;  // false: by a datasheet, never held against a meter
+  double nominal = 0.9;    // how often what is measured should lie between low and high
+  // Joules by node, with low and high; marked beyond what the profile was trained on, where its
+  // intervals are wide.
+  Column energy;
+  std::vector<double> seconds;     // by node; empty: not known
+  ShownTree tree;                  // all of it beside the description's own columns, to be shown
   std::vector<std::string> notes;  // what a reader has to know: a sentence each
   // What queries cost: one sequence, image or request is one. Nothing: no electricity was given.
   std::optional<QueryCosts> costs;

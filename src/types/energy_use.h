@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "types/column.h"
 #include "types/dataset.h"
 #include "types/model_tree.h"
 
@@ -50,10 +51,9 @@ struct Breakdown {
   // take more than the whole.
   TwoEnergies rest;
   TwoEnergies sum;  // of the parts and the rest
-  // The model with like layers folded into one, their energy added up; columns by node.
-  ModelTree tree;
-  std::vector<double> measured;  // empty: none
-  std::vector<double> predicted;
+  // The model with like layers folded into one, their energy added up; "measured" and "predicted"
+  // as far as they are known, and what part of the whole each is.
+  TreeColumns tree;
 };
 
 struct Breakdowns {

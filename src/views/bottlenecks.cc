@@ -7,29 +7,13 @@
 #include "base/text.h"
 #include "views/energy_use.h"
 #include "views/text_page.h"
+#include "views/tree_view.h"
 #include "views/writers.h"
 
 namespace beryl::views {
 namespace {
 
-constexpr const char* kSchema = "beryl.bottlenecks/1";
-
-std::string NameOf(const TreeNode& node) {
-  std::string name = Printable(node.name);
-  if (node.folded > 1) name += fmt::format(" x{}", node.folded);
-  return name;
-}
-
-TwoEnergies At(const Breakdown& breakdown, NodeId node) {
-  TwoEnergies energy;
-  if (node < breakdown.measured.size()) energy.measured_j = breakdown.measured[node];
-  if (node < breakdown.predicted.size()) energy.predicted_j = breakdown.predicted[node];
-  return energy;
-}
-
-bool IsShown(const TreeNode& node, const ViewOptions& options) {
-  return !options.depth || node.depth <= *options.depth;
-}
+constexpr const char* kSchema = "beryl.bottlenecks/2";
 
 class BottleneckTable : public TextPage {
  public:
@@ -67,18 +51,10 @@ class BottleneckTable : public TextPage {
     Row(breakdown.rest, breakdown, Blanks(9) + "in none of these parts");
     Row(breakdown.sum, breakdown, Blanks(9) + "sum: the whole model");
     Line();
-    Line(Dim(Head() + "  node"));
-    for (NodeId id = 0; id < breakdown.tree.nodes.size(); ++id) {
-      const TreeNode& node = breakdown.tree.nodes[id];
-      if (!IsShown(node, options_)) continue;
-      // The root is named by the heading.
-      const std::string name = id == 0 ? Printable(breakdown.model) : NameOf(node);
-      const std::string type =
-          id == 0 || node.type.empty() || node.type == node.name ? "" : Printable(node.type);
-      Row(At(breakdown, id), breakdown,
-          "  " + Blanks(2 * node.depth) + name + (type.empty() ? "" : "  " + Dim(type)));
-    }
-    Line();
+    TableLook look;
+    look.columns = {"measured", "measured_share", "predicted", "predicted_share"};
+    text_ += TreeTable(breakdown.tree, look, options_);
+    if (!text_.ends_with("\n\n")) Line();
   }
 
   std::string Runs(const Breakdown& breakdown) const {
@@ -149,21 +125,7 @@ void WriteModel(JsonWriter& json, const Breakdown& breakdown, const ViewOptions&
     WriteEnergy(json, *energy, breakdown.whole);
     json.End();
   }
-  json.Key("tree").BeginArray();
-  for (NodeId id = 0; id < breakdown.tree.nodes.size(); ++id) {
-    const TreeNode& node = breakdown.tree.nodes[id];
-    if (!IsShown(node, options)) continue;
-    json.BeginObject();
-    json.Member("scope", Printable(ScopeOf(breakdown.tree, id)));
-    json.Member("type", Printable(node.type));
-    json.Member("level", LevelName(node.level));
-    json.Member("depth", node.depth);
-    json.Member("folded", node.folded);
-    json.Member("folded_range", node.folded_range);
-    WriteEnergy(json, At(breakdown, id), breakdown.whole);
-    json.End();
-  }
-  json.End();
+  WriteTree(json.Key("tree"), breakdown.tree, options);
   json.End();
 }
 
@@ -199,11 +161,15 @@ std::string Csv(const Breakdowns& breakdowns, const ViewOptions& options) {
     }
     row("rest", "", "", "", "", breakdown.rest);
     row("sum", "", "", "", "", breakdown.sum);
-    for (NodeId id = 0; id < breakdown.tree.nodes.size(); ++id) {
-      const TreeNode& node = breakdown.tree.nodes[id];
-      if (!IsShown(node, options)) continue;
-      row("node", ScopeOf(breakdown.tree, id), node.type, LevelName(node.level),
-          fmt::format("{}", node.folded), At(breakdown, id));
+    const ModelTree& tree = breakdown.tree.tree;
+    for (NodeId id = 0; id < tree.size(); ++id) {
+      if (!IsShown(tree[id], options)) continue;
+      const auto joules = [&](const char* name) {
+        const Column* column = breakdown.tree.Find(name);
+        return column == nullptr ? kUnknown : column->total[id];
+      };
+      row("node", ScopeOf(tree, id), tree[id].type, LevelName(tree[id].level),
+          fmt::format("{}", tree[id].folded), {joules("measured"), joules("predicted")});
     }
   }
   return text;

@@ -7,21 +7,6 @@
 
 namespace beryl::views {
 
-std::string CsvText(std::string_view text) {
-  std::string clean = Printable(text);
-  if (clean.find_first_of(",\"\n\r") == std::string::npos) return clean;
-  std::string quoted = "\"";
-  for (const char c : clean) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + "\"";
-}
-
-std::string CsvNumber(const std::optional<double>& value) {
-  return value ? fmt::format("{}", *value) : "";
-}
-
 std::string WriteCsv(const AccountReport& report, const ViewOptions& options) {
   std::string text =
       "name,device,phase,type,energy_j,seconds,power_w,count,mean_step_j,deviation_step_j,source,"

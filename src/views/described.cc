@@ -1,9 +1,5 @@
 #include "views/described.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,46 +8,11 @@
 namespace beryl::views {
 namespace {
 
-// Doubles below are exact whole numbers where they have no fraction.
-constexpr double kLargestExact = 9007199254740992.0;
-
 std::optional<int64_t> Given(int64_t size) {
   return size > 0 ? std::optional<int64_t>(size) : std::nullopt;
 }
 
 }  // namespace
-
-std::string Amount(double value, const char* unit) {
-  static constexpr std::array<const char*, 7> kPrefixes = {"", "k", "M", "G", "T", "P", "E"};
-  if (!std::isfinite(value)) return "-";
-  size_t prefix = 0;
-  // 999.6 would be written with three digits as 1000.
-  while (value >= 999.5 && prefix + 1 < kPrefixes.size()) {
-    value /= 1000;
-    ++prefix;
-  }
-  const bool whole = prefix == 0 && std::floor(value) == value;
-  const int digits = whole || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  std::string text = fmt::format("{:.{}f}", value, digits);
-  if (prefix > 0 || *unit != '\0') text += fmt::format(" {}{}", kPrefixes[prefix], unit);
-  return text;
-}
-
-std::string WholeOrFigure(double value) {
-  if (!std::isfinite(value)) return "";
-  if (std::floor(value) == value && std::abs(value) <= kLargestExact) {
-    return fmt::format("{}", static_cast<int64_t>(value));
-  }
-  return fmt::format("{}", value);
-}
-
-void WriteWhole(JsonWriter& json, std::string_view key, double value) {
-  if (std::floor(value) == value && std::abs(value) <= kLargestExact) {
-    json.Member(key, static_cast<int64_t>(value));
-  } else {
-    json.Member(key, value);
-  }
-}
 
 std::string InputText(const Description& description) {
   const ModelInput& input = description.input;
@@ -103,44 +64,25 @@ void WriteSentences(JsonWriter& json, std::string_view key,
   json.End();
 }
 
-std::string LineName(const Description& description, const FoldedNode& line, size_t width) {
-  const TreeNode& node = description.tree.nodes[line.first()];
-  std::string name(2 * size_t{line.depth}, ' ');
-  name += Printable(line.name);
-  if (line.count > 1) name += fmt::format(" x{}", line.count);
-  if (!node.type.empty() && node.type != node.name) {
-    std::string full = name + " " + Printable(node.type);
-    if (DisplayWidth(full) <= width) return full;
-  }
-  return Ellipsize(name, width);
-}
-
-std::string LeftOutText(const Description& description, const std::vector<FoldedNode>& all,
-                        const std::vector<FoldedNode>& shown) {
-  if (shown.size() == all.size()) return "";
-  int deepest = 0;
-  size_t math = 0;
-  for (const FoldedNode& line : all) {
-    deepest = std::max<int>(deepest, line.depth);
-    if (description.tree.nodes[line.first()].level == Level::kMath) ++math;
-  }
-  return fmt::format("{} of {} lines; --depth {} shows all, {} math operations among them",
-                     shown.size(), all.size(), deepest, math);
-}
-
-double ValueAt(const std::vector<double>& column, NodeId node) {
-  return node < column.size() ? column[node] : kUnknown;
-}
-
-bool IsBeyond(const DescribedPrediction& prediction, NodeId node) {
-  return node < prediction.beyond.size() && prediction.beyond[node];
+CsvFields InputFields(const Description& description) {
+  const ModelInput& input = description.input;
+  const auto size = [](int64_t value) { return value > 0 ? std::to_string(value) : ""; };
+  return {{"batch", size(input.batch)},
+          {"seq", size(input.seq)},
+          {"decoder_seq", size(input.decoder_seq)},
+          {"image_size", size(input.image_size)},
+          {"prompt", size(input.prompt)},
+          {"generate", size(input.generate)},
+          {"context", size(input.context)},
+          {"gpus", size(input.gpus)},
+          {"dtype", std::string(DtypeName(description.dtype))},
+          {"attention", std::string(AttentionName(description.attention))}};
 }
 
 std::vector<NodeId> PhasesOf(const Description& description) {
   std::vector<NodeId> phases;
   if (description.nodes[0].phase != RunPhase::kAll) return phases;
-  const std::vector<TreeNode>& nodes = description.tree.nodes;
-  for (NodeId node = 1; node < nodes.size(); node = nodes[node].end) phases.push_back(node);
+  for (const NodeId phase : Children(description.tree, 0)) phases.push_back(phase);
   return phases;
 }
 

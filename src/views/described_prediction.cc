@@ -1,10 +1,13 @@
-// The energy of a model that was never run, in JSON and CSV.
+// The energy of a model that was never run: as a table, JSON and CSV.
+#include <cmath>
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "views/described.h"
 #include "views/energy_use.h"
-#include "views/writers.h"
+#include "views/text_page.h"
+#include "views/tree_view.h"
 
 namespace beryl::views {
 namespace {
@@ -13,36 +16,8 @@ constexpr const char* kSchema = "beryl.predict/1";
 
 void WriteEnergy(JsonWriter& json, const DescribedPrediction& prediction, NodeId node) {
   json.Member("energy_j", prediction.energy.total[node]);
-  json.Member("low_j", ValueAt(prediction.energy.low, node));
-  json.Member("high_j", ValueAt(prediction.energy.high, node));
-}
-
-void WriteNode(JsonWriter& json,  // NOLINT(misc-no-recursion)
-               const DescribedPrediction& prediction, NodeId node, const ViewOptions& options) {
-  const Description& description = prediction.description;
-  const TreeNode& of = description.tree.nodes[node];
-  const DescribedNode& described = description.nodes[node];
-  json.BeginObject();
-  json.Member("name", of.name);
-  json.Member("scope", described.scope);
-  json.Member("type", of.type);
-  json.Member("level", LevelName(of.level));
-  json.Member("phase", RunPhaseName(described.phase));
-  WriteEnergy(json, prediction, node);
-  json.Member("share", prediction.energy.total[node] / prediction.energy.total[0]);
-  json.Member("self_j", ValueAt(prediction.energy.self, node));
-  json.Member("seconds", ValueAt(prediction.seconds, node));
-  json.Member("power_w", WattsOf(prediction, node));
-  WriteWhole(json, "flops", described.work.flops);
-  WriteWhole(json, "bytes", described.work.Bytes());
-  json.Member("beyond", IsBeyond(prediction, node));
-  json.Key("children").BeginArray();
-  for (NodeId child = node + 1; child < of.end; child = description.tree.nodes[child].end) {
-    if (options.depth && description.tree.nodes[child].depth > *options.depth) break;
-    WriteNode(json, prediction, child, options);
-  }
-  json.End();
-  json.End();
+  json.Member("low_j", At(prediction.energy.low, node));
+  json.Member("high_j", At(prediction.energy.high, node));
 }
 
 void WritePhases(JsonWriter& json, const DescribedPrediction& prediction) {
@@ -55,7 +30,7 @@ void WritePhases(JsonWriter& json, const DescribedPrediction& prediction) {
     json.Member("phase", RunPhaseName(phase));
     WriteWhole(json, "tokens", TokensOf(prediction.description.input, phase));
     WriteEnergy(json, prediction, node);
-    json.Member("seconds", ValueAt(prediction.seconds, node));
+    json.Member("seconds", At(prediction.seconds, node));
     json.Member("power_w", WattsOf(prediction, node));
     json.Member("energy_per_token_j", JoulesPerToken(prediction, node));
     json.End();
@@ -96,15 +71,14 @@ std::string Json(const DescribedPrediction& prediction, const ViewOptions& optio
   json.Member("calibrated", prediction.calibrated);
   json.Member("interval", prediction.nominal);
   WriteEnergy(json, prediction, 0);
-  json.Member("seconds", ValueAt(prediction.seconds, 0));
+  json.Member("seconds", At(prediction.seconds, 0));
   json.Member("power_w", WattsOf(prediction, 0));
   const double tokens = TokensOf(description.input);
   WriteWhole(json, "tokens", tokens > 0 ? tokens : kUnknown);
   json.Member("energy_per_token_j", JoulesPerToken(prediction, 0));
   WritePhases(json, prediction);
   WriteCosts(json, prediction);
-  json.Key("tree");
-  WriteNode(json, prediction, 0, options);
+  WriteTree(json.Key("tree"), prediction.tree.whole, options);
   WriteSentences(json, "notes", prediction.notes);
   WriteSentences(json, "assumptions", description.assumptions);
   json.Member("tool", prediction.tool);
@@ -113,32 +87,97 @@ std::string Json(const DescribedPrediction& prediction, const ViewOptions& optio
 }
 
 std::string Csv(const DescribedPrediction& prediction, const ViewOptions& options) {
-  const Description& description = prediction.description;
-  std::string text =
-      "model,depth,scope,name,type,level,phase,energy_j,low_j,high_j,share,self_j,seconds,power_w,"
-      "flops,bytes,beyond,batch,seq,gpus,dtype,attention,profile,calibrated,schema\n";
-  const ModelInput& input = description.input;
-  const std::string last = fmt::format(
-      "{},{},{},{},{},{},{},{}", input.batch, input.seq > 0 ? std::to_string(input.seq) : "",
-      input.gpus, DtypeName(description.dtype), AttentionName(description.attention),
-      CsvText(prediction.profile), prediction.calibrated ? "yes" : "no", kSchema);
-  const Column& energy = prediction.energy;
-  for (NodeId node = 0; node < description.nodes.size(); ++node) {
-    const TreeNode& of = description.tree.nodes[node];
-    const DescribedNode& described = description.nodes[node];
-    if (options.depth && of.depth > *options.depth) continue;
-    text += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(description.model),
-        of.depth, CsvText(described.scope), CsvText(of.name), CsvText(of.type),
-        LevelName(of.level), RunPhaseName(described.phase), CsvFigure(energy.total[node]),
-        CsvFigure(ValueAt(energy.low, node)), CsvFigure(ValueAt(energy.high, node)),
-        CsvFigure(energy.total[node] / energy.total[0]), CsvFigure(ValueAt(energy.self, node)),
-        CsvFigure(ValueAt(prediction.seconds, node)), CsvFigure(WattsOf(prediction, node)),
-        WholeOrFigure(described.work.flops), WholeOrFigure(described.work.Bytes()),
-        IsBeyond(prediction, node) ? "yes" : "no", last);
-  }
-  return text;
+  CsvFields behind = InputFields(prediction.description);
+  behind.emplace_back("profile", CsvText(prediction.profile));
+  behind.emplace_back("calibrated", prediction.calibrated ? "yes" : "no");
+  behind.emplace_back("schema", kSchema);
+  return TreeCsv(prediction.tree.whole, options, {{"model", CsvText(prediction.description.model)}},
+                 behind);
 }
+
+class PredictionTable : public TextPage {
+ public:
+  PredictionTable(const DescribedPrediction& prediction, const ViewOptions& options)
+      : TextPage(options),
+        prediction_(prediction),
+        description_(prediction.description),
+        options_(options) {}
+
+  std::string Write() {
+    if (!prediction_.calibrated) {
+      Paragraph(UncalibratedText(prediction_.profile), 0, kWarningStyle);
+    }
+    Paragraph(Bold(fmt::format("{}: {}, {}", Printable(description_.model),
+                               description_.tree.nodes[0].type, InputText(description_))));
+    Headline();
+    for (const NodeId phase : PhasesOf(description_)) Phase(phase);
+    Costs();
+    Line();
+    Tree();
+    Foot();
+    return Take();
+  }
+
+ private:
+  // "12.3 J (between 11.0 J and 13.5 J), in 61.5 ms at 200 W; 96.1 mJ a token"
+  std::string EnergyText(NodeId node) const {
+    const double low = At(prediction_.energy.low, node);
+    const double high = At(prediction_.energy.high, node);
+    std::string text = JoulesOrDash(prediction_.energy.total[node]);
+    if (std::isfinite(low) && std::isfinite(high)) {
+      text += fmt::format(" (between {} and {})", FormatJoules(low), FormatJoules(high));
+    }
+    const double seconds = At(prediction_.seconds, node);
+    if (std::isfinite(seconds)) text += fmt::format(", in {}", FormatSeconds(seconds));
+    const double watts = WattsOf(prediction_, node);
+    if (std::isfinite(watts)) text += fmt::format(" at {}", FormatWatts(watts));
+    const double a_token = JoulesPerToken(prediction_, node);
+    if (std::isfinite(a_token)) text += fmt::format("; {} a token", FormatJoules(a_token));
+    return text;
+  }
+
+  void Headline() { Paragraph(EnergyText(0)); }
+
+  void Phase(NodeId phase) {
+    Paragraph(
+        fmt::format("{}: {}", RunPhaseName(description_.nodes[phase].phase), EnergyText(phase)), 2);
+  }
+
+  void Costs() {
+    if (!prediction_.costs) return;
+    const Electricity& grid = prediction_.costs->electricity;
+    for (const QueryCosts::Row& row : prediction_.costs->rows) {
+      Paragraph(fmt::format(
+          "{} queries: {} kWh, {} {}, {} kg CO2e", FigureOrDash(prediction_.costs->queries),
+          FigureOrDash(row.kwh), FigureOrDash(row.price),
+          grid.currency.empty() ? "price" : Printable(grid.currency), FigureOrDash(row.co2e_kg)));
+    }
+  }
+
+  void Tree() {
+    TableLook look;
+    look.columns = {"share", "energy", "time"};
+    look.more = {"power", "flops", "bytes"};
+    look.deepest = Level::kMl;
+    text_ += TreeTable(prediction_.tree.folded, look, options_);
+  }
+
+  void Foot() {
+    for (const std::string& note : prediction_.notes) Paragraph("note: " + note, 0, kWarningStyle);
+    for (const std::string& sentence : description_.assumptions) Paragraph("assumed: " + sentence);
+    if (prediction_.costs) Paragraph(ElectricityText(prediction_.costs->electricity));
+    Paragraph(
+        fmt::format("predicted from the configuration by {}{}{}; between: where {:.0f} % of "
+                    "measurements are expected; {}",
+                    Printable(prediction_.profile), prediction_.machine.empty() ? "" : ", ",
+                    Printable(prediction_.machine), 100 * prediction_.nominal, prediction_.tool),
+        0, kDimStyle);
+  }
+
+  const DescribedPrediction& prediction_;
+  const Description& description_;
+  const ViewOptions& options_;
+};
 
 }  // namespace
 
@@ -146,7 +185,7 @@ std::string Write(const DescribedPrediction& prediction, Format format,
                   const ViewOptions& options) {
   if (format == Format::kJson) return Json(prediction, options);
   if (format == Format::kCsv) return Csv(prediction, options);
-  return WriteTable(prediction, options);
+  return PredictionTable(prediction, options).Write();
 }
 
 }  // namespace beryl::views

@@ -65,35 +65,4 @@ void WriteElectricity(JsonWriter& json, const Electricity& grid) {
   json.End();
 }
 
-std::string JoulesOrDash(double joules) {
-  return std::isfinite(joules) ? FormatJoules(joules) : "-";
-}
-
-std::string JoulesBetween(double low, double high) {
-  return std::isfinite(low) && std::isfinite(high)
-             ? fmt::format("{} - {}", FormatJoules(low), FormatJoules(high))
-             : "-";
-}
-
-std::string PercentOrDash(double share) {
-  return std::isfinite(share) ? FormatPercent(share) : "-";
-}
-
-std::string FigureOrDash(double value) {
-  if (!std::isfinite(value)) return "-";
-  constexpr double kMostCounted = 1e15;
-  if (value >= 1000 && value < kMostCounted) {
-    return FormatCount(static_cast<uint64_t>(std::llround(value)));
-  }
-  return fmt::format("{:.4g}", value);
-}
-
-std::optional<double> KnownSize(double size) {
-  return size > 0 ? std::optional(size) : std::nullopt;
-}
-
-std::string CsvFigure(double value) {
-  return CsvNumber(std::isfinite(value) ? std::optional(value) : std::nullopt);
-}
-
 }  // namespace beryl::views

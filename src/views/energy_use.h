@@ -7,6 +7,7 @@
 
 #include "base/json_writer.h"
 #include "types/energy_use.h"
+#include "views/figures.h"
 
 namespace beryl::views {
 
@@ -20,17 +21,6 @@ void WriteOrigin(JsonWriter& json, const EnergyOrigin& origin);
 std::string ElectricityText(const Electricity& grid);
 // "electricity".
 void WriteElectricity(JsonWriter& json, const Electricity& grid);
-
-// For tables; "-": not known.
-std::string JoulesOrDash(double joules);
-// "1.20 J - 1.40 J".
-std::string JoulesBetween(double low, double high);
-std::string PercentOrDash(double share);
-std::string FigureOrDash(double value);  // four digits that count
-// A batch size or length as it goes out: nothing where it is not known.
-std::optional<double> KnownSize(double size);
-// For CSV; an empty field is not known.
-std::string CsvFigure(double value);
 
 // What a budget and a target choose, and what had no place in the picture: a sentence each.
 std::vector<std::string> TradeoffSentences(const Tradeoff& tradeoff);

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "views/budget.h"
+#include "views/tree_view.h"
 #include "views/writers.h"
 
 namespace beryl::views {
@@ -90,63 +91,16 @@ void WriteOperations(JsonWriter& json, const char* key, const OperationTable& ta
   json.End();
 }
 
-// Columns after the first, told apart by what they are labelled with.
-void WriteSplit(JsonWriter& json, const char* key, const std::vector<const Column*>& columns,
-                NodeId node) {
-  json.Key(key).BeginObject();
-  for (const Column* column : columns) json.Member(column->label, column->total[node]);
-  json.End();
-}
-
-std::vector<const Column*> ColumnsOf(const TreeColumns& tree, Column::Of of) {
-  std::vector<const Column*> columns;
-  for (const Column& column : tree.columns) {
-    if (column.of == of) columns.push_back(&column);
-  }
-  return columns;
-}
-
 void WriteRanks(JsonWriter& json, const TreeColumns& tree) {
   json.Key("ranks").BeginArray();
-  for (const Column* column : ColumnsOf(tree, Column::Of::kRank)) {
+  for (const Column& column : tree.columns) {
+    if (column.of != Column::Of::kRank) continue;
     json.BeginObject();
-    json.Member("rank", column->label);
-    json.Member("energy_j", column->total.front());
+    json.Member("rank", column.label);
+    json.Member("energy_j", column.total.front());
     json.End();
   }
   json.End();
-}
-
-void WriteTree(JsonWriter& json, const TreeColumns& tree, std::optional<int> depth) {
-  const auto phases = ColumnsOf(tree, Column::Of::kPhase);
-  const auto devices = ColumnsOf(tree, Column::Of::kChannel);
-  const auto ranks = ColumnsOf(tree, Column::Of::kRank);
-  const Column& main = tree.columns.front();
-  std::vector<NodeId> open_until;
-  json.Key("tree");
-  for (NodeId id = 0; id < tree.tree.nodes.size(); ++id) {
-    const TreeNode& node = tree.tree.nodes[id];
-    while (!open_until.empty() && id >= open_until.back()) {
-      json.End().End();
-      open_until.pop_back();
-    }
-    json.BeginObject();
-    json.Member("name", node.name);
-    json.Member("level", LevelName(node.level));
-    json.Member("type", node.type);
-    json.Member("self_j", main.self[id]);
-    json.Member("total_j", main.total[id]);
-    if (!main.deviation.empty()) json.Member("deviation_j", main.deviation[id]);
-    WriteSplit(json, "phases", phases, id);
-    WriteSplit(json, "devices", devices, id);
-    if (!ranks.empty()) WriteSplit(json, "ranks", ranks, id);
-    json.Member("layers", node.folded);
-    json.Member("range", node.folded_range);
-    json.Key("children").BeginArray();
-    open_until.push_back(node.end);
-    if (depth && node.depth >= *depth) id = node.end - 1;
-  }
-  for (size_t i = 0; i < open_until.size(); ++i) json.End().End();
 }
 
 void WriteFindings(JsonWriter& json, const char* key, Finding::Kind kind,
@@ -247,7 +201,7 @@ void WriteAccountObject(JsonWriter& json, const AccountReport& report, const Tre
   json.Member("operations_total", report.operations.size());
   WriteOperations(json, "summary", report.summary, true, options.top);
   json.Member("summary_total", report.summary.size());
-  WriteTree(json, tree, options.depth);
+  WriteTree(json.Key("tree"), tree, options, "total_j");
   WriteImport(json, report.imports);
   if (!report.budget.empty()) WriteBudget(json, report.budget);
   json.End();

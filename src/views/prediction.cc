@@ -8,6 +8,7 @@
 #include "views/energy_use.h"
 #include "views/learned.h"
 #include "views/text_page.h"
+#include "views/tree_view.h"
 #include "views/writers.h"
 
 namespace beryl::views {
@@ -26,10 +27,42 @@ std::string ProfileText(const EnergyModel& model) {
   return text;
 }
 
+// What was predicted of a run, and what was measured of it.
+TreeColumns TreeOf(const PredictionReport& report, size_t run) {
+  const ModelRun& of = report.data.runs[run];
+  TreeColumns tree;
+  tree.tree = of.tree;
+  tree.tree.nodes[0].name = of.model;
+  tree.columns.push_back(report.predicted[run]);
+  // In a result about predictions, the interval is theirs.
+  tree.columns.front().prefix = "";
+  tree.columns.front().self.clear();
+  tree.columns.push_back(ShareOf(report.predicted[run], "predicted_share"));
+  Column measured;
+  measured.name = measured.label = "measured";
+  measured.key = "measured_j";
+  measured.prefix = "measured_";
+  measured.total = of.measured;
+  Column off;
+  off.name = off.key = off.label = "off";
+  off.quantity = Quantity::kShare;
+  off.origin = Origin::kPredicted;
+  off.total = Divide(report.predicted[run].total, of.measured);
+  for (double& ratio : off.total) ratio -= 1;
+  tree.columns.push_back(std::move(measured));
+  tree.columns.push_back(std::move(off));
+  TextColumn& scopes = tree.texts.emplace_back();
+  scopes.key = scopes.label = "scope";
+  for (NodeId node = 0; node < of.tree.size(); ++node) {
+    scopes.values.push_back(ScopeOf(of.tree, node));
+  }
+  return tree;
+}
+
 class PredictionTable : public TextPage {
  public:
   PredictionTable(const PredictionReport& report, const ViewOptions& options)
-      : TextPage(options), report_(report), depth_(options.depth) {}
+      : TextPage(options), report_(report), options_(options) {}
 
   std::string Write() {
     Paragraph(Bold(ProfileText(report_.model)));
@@ -81,50 +114,21 @@ class PredictionTable : public TextPage {
   }
 
   void Tree() {
-    const ModelRun& run = report_.data.runs.front();
-    const Column& column = report_.predicted.front();
-    const int name = std::max(20, width_ - 2 * kNumber - kRange - 10 - 9);
-    Line(Dim(Padded(fmt::format("{} {}", Printable(run.model), InputText(run)), name) +
-             RightAligned("share", 9) + Head()));
-    for (NodeId node = 0; node < run.tree.nodes.size(); ++node) {
-      const TreeNode& of = run.tree.nodes[node];
-      if (depth_ && of.depth > *depth_) continue;
-      std::string label(2 * size_t{of.depth}, ' ');
-      label += node == 0 ? Printable(run.model) : Printable(of.name);
-      if (!of.type.empty() && node > 0) label += " " + Printable(of.type);
-      const double share = column.total[node] / column.total[0];
-      Line(Padded(Ellipsize(label, static_cast<size_t>(name) - 1), name) +
-           RightAligned(PercentOrDash(share), 9) + Numbers(column, node, run.measured[node]));
-    }
+    TableLook look;
+    look.title = fmt::format("{} {}", Printable(report_.data.runs.front().model),
+                             InputText(report_.data.runs.front()));
+    look.columns = {"predicted_share", "predicted", "measured", "off"};
+    text_ += TreeTable(TreeOf(report_, 0), look, options_);
   }
 
   const PredictionReport& report_;
-  std::optional<int> depth_;
+  const ViewOptions& options_;
 };
 
-void WriteNode(JsonWriter& json, const ModelRun& run, const Column& column, NodeId node) {
-  const TreeNode& of = run.tree.nodes[node];
-  json.BeginObject();
-  json.Member("name", node == 0 ? run.model : of.name);
-  json.Member("scope", ScopeOf(run.tree, node));
-  json.Member("type", of.type);
-  json.Member("level", LevelName(of.level));
-  json.Member("predicted_j", column.total[node]);
-  json.Member("low_j", column.low[node]);
-  json.Member("high_j", column.high[node]);
-  json.Member("measured_j", run.measured[node]);
-  json.Key("children").BeginArray();
-  for (NodeId child = node + 1; child < of.end; child = run.tree.nodes[child].end) {
-    WriteNode(json, run, column, child);
-  }
-  json.End();
-  json.End();
-}
-
-std::string Json(const PredictionReport& report) {
+std::string Json(const PredictionReport& report, const ViewOptions& options) {
   JsonWriter json;
   json.BeginObject();
-  json.Member("schema", "beryl.predict/1");
+  json.Member("schema", "beryl.predictions/1");
   json.Key("profile").BeginObject();
   json.Member("name", report.model.name);
   json.Member("method", MethodName(report.model.method));
@@ -142,9 +146,8 @@ std::string Json(const PredictionReport& report) {
     json.Member("model", of.model);
     json.Member("batch_size", KnownSize(of.batch_size));
     json.Member("seq_len", KnownSize(of.seq_len));
-    json.Member("origin", report.predicted[run].origin);
-    json.Key("tree");
-    WriteNode(json, of, report.predicted[run], 0);
+    json.Member("origin", OriginText(report.predicted[run]));
+    WriteTree(json.Key("tree"), TreeOf(report, run), options);
     json.End();
   }
   json.End();
@@ -162,12 +165,13 @@ std::string Csv(const PredictionReport& report) {
     const ModelRun& of = report.data.runs[run];
     const Column& column = report.predicted[run];
     for (NodeId node = 0; node < of.tree.nodes.size(); ++node) {
-      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},beryl.predict/1\n", CsvText(of.model),
-                          CsvNumber(KnownSize(of.batch_size)), CsvNumber(KnownSize(of.seq_len)),
-                          LevelName(of.tree.nodes[node].level), CsvText(ScopeOf(of.tree, node)),
-                          CsvText(of.tree.nodes[node].type), CsvFigure(column.total[node]),
-                          CsvFigure(column.low[node]), CsvFigure(column.high[node]),
-                          CsvFigure(of.measured[node]), CsvText(report.model.name));
+      text +=
+          fmt::format("{},{},{},{},{},{},{},{},{},{},{},beryl.predictions/1\n", CsvText(of.model),
+                      CsvNumber(KnownSize(of.batch_size)), CsvNumber(KnownSize(of.seq_len)),
+                      LevelName(of.tree.nodes[node].level), CsvText(ScopeOf(of.tree, node)),
+                      CsvText(of.tree.nodes[node].type), CsvFigure(column.total[node]),
+                      CsvFigure(column.low[node]), CsvFigure(column.high[node]),
+                      CsvFigure(of.measured[node]), CsvText(report.model.name));
     }
   }
   return text;
@@ -176,7 +180,7 @@ std::string Csv(const PredictionReport& report) {
 }  // namespace
 
 std::string Write(const PredictionReport& report, Format format, const ViewOptions& options) {
-  if (format == Format::kJson) return Json(report);
+  if (format == Format::kJson) return Json(report, options);
   if (format == Format::kCsv) return Csv(report);
   return PredictionTable(report, options).Write();
 }

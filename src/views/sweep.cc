@@ -35,10 +35,10 @@ RowNumbers NumbersOf(const SweepRow& row) {
   numbers.parameters = static_cast<double>(root.parameters);
   numbers.flops = root.work.flops;
   numbers.bytes = root.work.Bytes();
-  numbers.energy_j = ValueAt(prediction.energy.total, 0);
-  numbers.low_j = ValueAt(prediction.energy.low, 0);
-  numbers.high_j = ValueAt(prediction.energy.high, 0);
-  numbers.seconds = ValueAt(prediction.seconds, 0);
+  numbers.energy_j = At(prediction.energy.total, 0);
+  numbers.low_j = At(prediction.energy.low, 0);
+  numbers.high_j = At(prediction.energy.high, 0);
+  numbers.seconds = At(prediction.seconds, 0);
   return numbers;
 }
 

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "views/budget.h"
 #include "views/text_page.h"
+#include "views/tree_view.h"
 #include "views/writers.h"
 
 namespace beryl::views {
@@ -15,11 +16,6 @@ namespace {
 
 constexpr int kDefaultDepth = 6;
 constexpr int kDefaultTop = 10;
-// Of the whole, to get a line of its own: the first of these with which the tree fits a screen.
-constexpr std::array<double, 4> kSmallestShares = {0.01, 0.02, 0.03, 0.05};
-constexpr int kScreen = 40;
-constexpr int kBarWidth = 16;
-constexpr int kShortestLabel = 8;
 constexpr size_t kDetailIndent = 8;
 
 class TableWriter : public TextPage {
@@ -74,145 +70,18 @@ class TableWriter : public TextPage {
     Line();
   }
 
-  const Column* Column(std::string_view label) const {
-    for (const Column& column : report_.folded.columns) {
-      if (column.label == label) return &column;
-    }
-    return nullptr;
-  }
-
-  double Total(NodeId node) const { return report_.folded.columns.front().total[node]; }
-
   void Tree() {
-    const Column& main = report_.folded.columns.front();
-    has_deviation_ = !main.deviation.empty() && width_ >= kNarrow;
-    for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-      phases_[phase] = Column(PhaseName(static_cast<Phase>(phase)));
+    TableLook look;
+    look.title = "where the joules went";
+    look.columns = {"energy", "share"};
+    look.more = {"flops", "flops_per_j"};
+    if (report_.folded.Find("predicted") != nullptr) {
+      look.columns = {"energy", "share", "pass", "predicted", "ratio"};
     }
-    if (width_ < kNarrow) bar_width_ = kBarWidth / 2;
-    label_width_ = width_ - bar_width_ - 20 - (has_deviation_ ? 12 : 0);
-    std::string legend;
-    for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-      if (phases_[phase] == nullptr) continue;
-      legend += fmt::format("{} {}  ", Styled(kPhaseLooks[phase].glyph, kPhaseLooks[phase].color),
-                            PhaseName(static_cast<Phase>(phase)));
-    }
-    Line(Bold(fmt::format("{}{}{}{}{}", Padded("where the joules went", label_width_),
-                          Blanks(bar_width_ + 2), RightAligned("energy", 9),
-                          RightAligned("share", 8),
-                          has_deviation_ ? RightAligned("± a step", 12) : "")));
-    NodeLine("", 0, report_.folded.tree.nodes[0].name);
-    const size_t before = text_.size();
-    for (const double share : kSmallestShares) {
-      smallest_share_ = share;
-      text_.resize(before);
-      Children(0, "", options_.depth.value_or(kDefaultDepth));
-      if (options_.depth || std::count(text_.begin() + static_cast<std::ptrdiff_t>(before),
-                                       text_.end(), '\n') <= kScreen) {
-        break;
-      }
-    }
-    Line();
-    while (legend.ends_with(' ')) legend.pop_back();
-    if (!legend.empty()) Line("bars: " + legend);
-    Line();
-  }
-
-  std::string Bar(NodeId node) const {
-    const double whole = Total(0);
-    if (!(whole > 0)) return Blanks(bar_width_);
-    std::string bar;
-    double done = 0;
-    int drawn = 0;
-    for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-      if (phases_[phase] == nullptr) continue;
-      const double energy = phases_[phase]->total[node];
-      if (!std::isnan(energy)) done += energy;
-      const int until =
-          std::clamp(static_cast<int>(std::lround(done / whole * bar_width_)), drawn, bar_width_);
-      std::string piece;
-      for (; drawn < until; ++drawn) piece += kPhaseLooks[phase].glyph;
-      if (!piece.empty()) bar += Styled(piece, kPhaseLooks[phase].color);
-    }
-    return bar + std::string(static_cast<size_t>(bar_width_ - drawn), ' ');
-  }
-
-  // The lines that lead to a node; far down in a deep tree not all of them fit.
-  std::string Branch(const std::string& prefix) const {
-    return Ellipsize(prefix, static_cast<size_t>(std::max(3, label_width_ - kShortestLabel - 1)));
-  }
-
-  void NodeLine(const std::string& whole_prefix, NodeId node, const std::string& label) {
-    const std::string prefix = Branch(whole_prefix);
-    const auto room = static_cast<size_t>(
-        std::max(kShortestLabel, label_width_ - static_cast<int>(DisplayWidth(prefix)) - 1));
-    const double energy = Total(node);
-    const bool known = !std::isnan(energy);
-    std::string line = Dim(prefix) + Padded(Ellipsize(Printable(label), room),
-                                            label_width_ - static_cast<int>(DisplayWidth(prefix)));
-    line += Bar(node) + "  ";
-    line += RightAligned(known ? FormatJoules(energy) : "?", 9);
-    line += RightAligned(known ? FormatPercent(energy / Total(0)) : "?", 8);
-    if (has_deviation_ && known) {
-      line += RightAligned("±" + FormatJoules(report_.folded.columns.front().deviation[node]), 12);
-    }
-    Line(line);
-  }
-
-  std::vector<NodeId> ChildrenOf(NodeId node) const {
-    const auto& nodes = report_.folded.tree.nodes;
-    std::vector<NodeId> children;
-    for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end) {
-      children.push_back(child);
-    }
-    auto weight = [&](NodeId id) { return std::isnan(Total(id)) ? -1 : Total(id); };
-    std::stable_sort(children.begin(), children.end(),
-                     [&](NodeId a, NodeId b) { return weight(a) > weight(b); });
-    return children;
-  }
-
-  std::string Label(NodeId node) const {
-    const TreeNode& tree_node = report_.folded.tree.nodes[node];
-    std::string label = tree_node.name;
-    if (tree_node.folded > 1) label += fmt::format(" ×{}", tree_node.folded);
-    return label;
-  }
-
-  // As deep as `depth`, which is small.
-  void Children(NodeId node, const std::string& prefix, int depth) {  // NOLINT(misc-no-recursion)
-    if (depth <= 0) return;
-    const std::vector<NodeId> children = ChildrenOf(node);
-    const double whole = Total(0);
-    auto deserves_line = [&](double energy) {
-      return std::isnan(energy) || (whole > 0 && energy >= smallest_share_ * whole);
-    };
-    size_t shown = 0;
-    while (shown < children.size() && deserves_line(Total(children[shown]))) ++shown;
-    // What the node did itself, beside what it called.
-    const double self = report_.folded.columns.front().self[node];
-    const bool show_self = !children.empty() && self > 0 && deserves_line(self);
-    const bool show_rest = shown < children.size();
-    for (size_t i = 0; i < shown; ++i) {
-      const bool last = i + 1 == children.size() && !show_self;
-      NodeLine(prefix + (last ? "└─ " : "├─ "), children[i], Label(children[i]));
-      Children(children[i], prefix + (last ? "   " : "│  "), depth - 1);
-    }
-    if (show_self) RestLine(prefix + (show_rest ? "├─ " : "└─ "), "(itself)", self);
-    if (!show_rest) return;
-    double rest = 0;
-    for (size_t i = shown; i < children.size(); ++i) {
-      if (!std::isnan(Total(children[i]))) rest += Total(children[i]);
-    }
-    RestLine(prefix + "└─ ", fmt::format("{} more", FormatCount(children.size() - shown)), rest);
-  }
-
-  // A line for energy that is no node's total.
-  void RestLine(const std::string& prefix, const std::string& label, double energy) {
-    const std::string start = Branch(prefix);
-    const double whole = Total(0);
-    Line(Dim(start + Padded(label, label_width_ - static_cast<int>(DisplayWidth(start))) +
-             Blanks(bar_width_ + 2) + RightAligned(FormatJoules(energy), 9) +
-             RightAligned(FormatPercent(whole > 0 ? energy / whole : 0), 8)));
+    look.sorted = true;
+    look.depth = kDefaultDepth;
+    text_ += TreeTable(report_.folded, look, options_);
+    if (!text_.ends_with("\n\n")) Line();
   }
 
   void Operations() {
@@ -262,7 +131,7 @@ class TableWriter : public TextPage {
 
   // Each rank's part, where there are several.
   void Ranks() {
-    const double whole = Total(0);
+    const double whole = report_.folded.columns.front().total[0];
     bool first = true;
     for (const Column& column : report_.folded.columns) {
       if (column.of != Column::Of::kRank) continue;
@@ -380,11 +249,6 @@ class TableWriter : public TextPage {
 
   const AccountReport& report_;
   const ViewOptions& options_;
-  int bar_width_ = kBarWidth;
-  int label_width_ = 0;
-  bool has_deviation_ = false;
-  double smallest_share_ = 0;
-  std::array<const Column*, kPhaseCount> phases_{};
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "types/account_report.h"
 #include "types/analysis.h"
 #include "types/comparison.h"
@@ -31,11 +32,16 @@ enum class Format {
 };
 
 struct ViewOptions {
-  std::optional<int> depth;  // levels of the tree below its root
-  std::optional<int> top;    // operations to list; in JSON and CSV everything unless this is given
-  int width = 100;           // columns of the terminal
-  bool color = false;        // the output is a terminal that shows colours
+  std::optional<int> depth;          // levels of the tree below its root
+  std::optional<Level> level;        // the deepest level of the tree
+  std::vector<std::string> columns;  // of the tree, by name; empty: those that suit the format
+  std::optional<int> top;  // operations to list; in JSON and CSV everything unless this is given
+  int width = 100;         // columns of the terminal
+  bool color = false;      // the output is a terminal that shows colours
 };
+
+// Fails as misuse where a column was asked for that the tree does not have.
+Result<bool> CheckColumns(const TreeColumns& tree, const ViewOptions& options);
 
 std::string Write(const AccountReport& report, Format format, const ViewOptions& options);
 // Analyses go out with the books of the run they were made from.
@@ -70,7 +76,8 @@ std::string Write(const PredictionReport& report, Format format, const ViewOptio
 std::string Write(const DescribedPrediction& prediction, Format format, const ViewOptions& options);
 std::string Write(const Sweep& sweep, Format format, const ViewOptions& options);
 // Without energy: what a model is made of and what running it takes.
-std::string Write(const Description& description, Format format, const ViewOptions& options);
+std::string Write(const Description& description, const ShownTree& tree, Format format,
+                  const ViewOptions& options);
 std::string Write(const ModelList& models, Format format, const ViewOptions& options);
 std::string Write(const Evaluation& evaluation, Format format, const ViewOptions& options);
 std::string Write(const Ablation& ablation, Format format, const ViewOptions& options);

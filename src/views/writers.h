@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/json_writer.h"
+#include "views/figures.h"
 #include "views/views.h"
 
 namespace beryl::views {
@@ -26,10 +27,6 @@ void WriteAccountObject(JsonWriter& json, const AccountReport& report, const Tre
 // What every JSON result says of the run it was made from.
 void WriteContext(JsonWriter& json, const AccountReport& report);
 void WriteClosure(JsonWriter& json, const AccountReport& report);
-
-// A field of a CSV line; an empty field is an unknown number.
-std::string CsvText(std::string_view text);
-std::string CsvNumber(const std::optional<double>& value);
 
 // "steps": of a timeline, in seconds from its start.
 void WriteSteps(JsonWriter& json, const Timeline& timeline);

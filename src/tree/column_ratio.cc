@@ -1,0 +1,22 @@
+#include "tree/derived_columns.h"
+
+namespace beryl::tree {
+
+// What a pass was measured to take over what it was predicted to; marked where that lies outside of
+// the prediction's interval.
+std::optional<Column> MeasuredToPredictedColumn(const TreeColumns& tree) {
+  auto ratio =
+      DivideColumns(tree, {"pass", "predicted", "ratio", "ratio", "ratio", Quantity::kRatio});
+  if (!ratio) return ratio;
+  const std::vector<double>& measured = tree.Find("pass")->total;
+  const Column& predicted = *tree.Find("predicted");
+  ratio->marked.assign(measured.size(), false);
+  for (NodeId node = 0; node < measured.size(); ++node) {
+    ratio->marked[node] =
+        measured[node] < At(predicted.low, node) || measured[node] > At(predicted.high, node);
+  }
+  ratio->marked_because = "measured outside of what was predicted";
+  return ratio;
+}
+
+}  // namespace beryl::tree

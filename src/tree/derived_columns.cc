@@ -1,0 +1,39 @@
+#include "tree/derived_columns.h"
+
+#include <algorithm>
+#include <array>
+
+namespace beryl::tree {
+
+std::optional<Column> DivideColumns(const TreeColumns& tree, const Quotient& quotient) {
+  const Column* above = tree.Find(quotient.above);
+  const Column* below = tree.Find(quotient.below);
+  if (above == nullptr || below == nullptr) return std::nullopt;
+  Column column;
+  column.name = quotient.name;
+  column.key = quotient.key;
+  column.label = quotient.label;
+  column.prefix = quotient.name + "_";
+  column.quantity = quotient.quantity;
+  // Both have to be known for the quotient to be: it is what the shakier of them is.
+  const bool measured = above->origin == Origin::kMeasured || above->origin == Origin::kEstimated;
+  column.origin = measured ? above->origin : below->origin;
+  if (column.origin == Origin::kDescribed) column.origin = above->origin;
+  column.by = above->by;
+  column.total = Divide(above->total, below->total);
+  return column;
+}
+
+void AddDerived(TreeColumns& tree) {
+  using Derive = std::optional<Column> (*)(const TreeColumns&);
+#define BERYL_COLUMN(Name) Name,
+  constexpr Derive kDerived[] = {
+#include "tree/derived_columns.inc"
+  };
+#undef BERYL_COLUMN
+  for (const Derive derive : kDerived) {
+    if (auto column = derive(tree)) tree.columns.push_back(*std::move(column));
+  }
+}
+
+}  // namespace beryl::tree
