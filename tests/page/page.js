@@ -119,6 +119,10 @@ for (const name of pages) {
       shows(attributed, closure[i].attributed_j);
       shows(idle, closure[i].idle_j);
     });
+    for (const stack of page.all("#books .stack")) {
+      const shares = [...stack.children].map((part) => parseFloat(part.style.flexGrow));
+      assert(Math.abs(sum(shares) - 1) < 1e-6, `the parts fill ${sum(shares)} of the bar`);
+    }
     assert.match(page.$("law").textContent, /^The parts sum to what was measured/);
     assert.equal(page.$("facts").lastChild.textContent, `steps${context.steps}`);
     assert.deepEqual(page.all("#notes li").map((note) => note.textContent), context.notes);
@@ -351,6 +355,15 @@ cases.power_over_time_is_drawn_and_read = () => {
   page.resized();
   assert.match(page.$("plot").querySelector("svg").getAttribute("viewBox"), /^0 0 600 /);
   assert.deepEqual(page.errors, []);
+};
+
+cases.steps_stay_inside_the_plot = () => {
+  const page = new Page("hostile");
+  const {steps, duration_s: length} = page.data().timeline;
+  assert(steps[0].end_s > 2 * length, "the step outlasts its operations");
+  const marks = page.all("#plot .step").map((line) => Number(line.getAttribute("x1")));
+  const label = page.all("#plot text").find((one) => one.textContent === steps[0].name);
+  for (const x of [...marks, Number(label.getAttribute("x"))]) assert(x >= 46 && x <= 1000 - 10, `drawn at ${x}`);
 };
 
 cases.what_is_not_known_is_never_zero = () => {
