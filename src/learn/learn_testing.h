@@ -19,6 +19,8 @@ inline std::string PublishedData() {
       std::string(given != nullptr ? given : "../shared/data/irene") + "/device_1";
   return std::filesystem::exists(folder) ? folder : "";
 }
+// The part of it that comes with the project.
+inline constexpr const char* kMeasuredSlice = "tests/data/learn/measured_slice.csv.gz";
 inline constexpr const char* kNoPublishedData =
     "needs IrEne's data at ../shared/data/irene or in BERYL_IRENE_DATA";
 

@@ -16,20 +16,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using ::testing::StartsWith;
-
-const std::vector<std::string>& HostileNames() {
-  static const std::vector<std::string> kNames = {
-      "layer_*",
-      "<script>alert(1)</script>",
-      "a\"b'c&d]]><!--",
-      "\xF0\x9F\x94\xA5\xE6\xBC\xA2\xD7\xA9\xE2\x80\xAE",
-      std::string("nul") + '\0' + "\x1b[31m\x7f\xFF\xED\xA0\x80",
-      std::string(10'000, 'W'),
-      ";;; \n semi;colon",
-      ""};
-  return kNames;
-}
 
 OperationRanking MakeRanking(const AccountReport& report, OperationRanking::Kind kind) {
   OperationRanking ranking;
@@ -167,12 +153,6 @@ TEST(ExportTest, FoldedStacksAreALineEach) {
     EXPECT_EQ(std::count(text.begin(), text.end(), ';'), 1) << text;
     EXPECT_THAT(text, HasSubstr("MatMul 4000000\n"));
   }
-}
-
-TEST(ExportTest, PprofIsGzip) {
-  const AccountReport report = MakeReport();
-  EXPECT_THAT(WritePprof(report, std::vector<double>(report.tree.tree.nodes.size(), 1)),
-              StartsWith("\x1f\x8b"));
 }
 
 TEST(ExportTest, ChromeNestsChildrenInTheirParents) {

@@ -65,7 +65,9 @@ class ProfileWriter {
 
   // A name is a function, wherever it stands: that is how pprof adds up.
   uint64_t LocationOf(NodeId node) {
-    const StringId name = strings_.Intern(Printable(report_.tree.tree.nodes[node].name));
+    std::string text = Printable(report_.tree.tree.nodes[node].name);
+    if (text.empty()) text = "?";  // as in the other exports: pprof has no name for a nameless one
+    const StringId name = strings_.Intern(text);
     if (number_of_name_.size() <= name) number_of_name_.resize(name + 1, 0);
     if (number_of_name_[name] == 0) {
       names_.push_back(name);

@@ -3,10 +3,25 @@
 
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "types/account_report.h"
 
 namespace beryl::views {
+
+// Names that somebody else chose.
+inline const std::vector<std::string>& HostileNames() {
+  static const std::vector<std::string> kNames = {
+      "layer_*",
+      "<script>alert(1)</script>",
+      "a\"b'c&d]]><!--",
+      "\xF0\x9F\x94\xA5\xE6\xBC\xA2\xD7\xA9\xE2\x80\xAE",
+      std::string("nul") + '\0' + "\x1b[31m\x7f\xFF\xED\xA0\x80",
+      std::string(10'000, 'W'),
+      ";;; \n semi;colon",
+      ""};
+  return kNames;
+}
 
 inline TreeColumns MakeTree(const std::string& name) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();

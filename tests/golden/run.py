@@ -8,7 +8,7 @@ A case is a folder beside this file:
   env     NAME=VALUE lines, set for it (optional); {build} is the folder of the binary
   stdin   what it is given to read (optional)
   stdout  what it must print
-  stderr  what it must say (optional: not compared when absent)
+  stderr  what it must say (nothing when absent)
   exit    its exit status (optional: 0 when absent)
 
 To add a case, write `cmd` (and `stdin`), run with --bless, and read what it wrote.
@@ -70,6 +70,13 @@ def read(path, default=None):
     return path.read_bytes() if path.exists() else default
 
 
+def write_or_remove(path, content):
+    if content:
+        path.write_bytes(content)
+    else:
+        path.unlink(missing_ok=True)
+
+
 def diff(name, expected, actual):
     def lines(data):
         return data.decode("utf-8", "backslashreplace").splitlines(keepends=True)
@@ -109,7 +116,7 @@ def run_in(folder, case, beryl, bless):
     except subprocess.TimeoutExpired:
         return f"still running after {TIMEOUT_S} s\n"
 
-    stdout = steady(done.stdout)
+    stdout, stderr = steady(done.stdout), steady(done.stderr)
     # Never blessed: nobody wants these as the expected output.
     stderr_text = done.stderr.decode("utf-8", "backslashreplace")
     if SANITIZER.search(done.stderr):
@@ -119,26 +126,22 @@ def run_in(folder, case, beryl, bless):
 
     if bless:
         (case / "stdout").write_bytes(stdout)
-        # A failing command is a case about its message.
-        if done.returncode != 0 or (case / "stderr").exists():
-            (case / "stderr").write_bytes(done.stderr)
-        (case / "exit").unlink(missing_ok=True)
-        if done.returncode != 0:
-            (case / "exit").write_text(f"{done.returncode}\n")
+        write_or_remove(case / "stderr", stderr)
+        write_or_remove(case / "exit", f"{done.returncode}\n".encode() if done.returncode else b"")
         return ""
 
     problems = ""
     expected_exit = int(read(case / "exit", b"0"))
     if done.returncode != expected_exit:
-        problems += f"exit status {done.returncode}, expected {expected_exit}\n{stderr_text}"
+        problems += f"exit status {done.returncode}, expected {expected_exit}\n"
     expected_stdout = read(case / "stdout")
     if expected_stdout is None:
         problems += "no expected stdout; write it with --bless\n"
     elif stdout != expected_stdout:
         problems += diff("stdout", expected_stdout, stdout)
-    expected_stderr = read(case / "stderr", done.stderr)
-    if done.stderr != expected_stderr:
-        problems += diff("stderr", expected_stderr, done.stderr)
+    expected_stderr = read(case / "stderr", b"")
+    if stderr != expected_stderr:
+        problems += diff("stderr", expected_stderr, stderr)
     return problems
 
 
