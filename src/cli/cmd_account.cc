@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/command_line.h"
+#include "cli/model_of_run.h"
 #include "cli/pipeline.h"
 #include "cli/run_arguments.h"
 #include "cli/terminal.h"
@@ -40,6 +41,11 @@ HOW IT IS SHARED OUT
   GPU:n feeds what ran on GPU:n; CPU:n and DRAM:n feed the host's operations; wall and psys
   feed nothing: what they do not contain is the rest of the box. --feed overrides this.
 
+WHAT RAN
+  --model gives the tree the names that the model has in its own code, and sets FLOPs, bytes and
+  parameters of every module beside its energy; --profile adds what it was predicted to take.
+  Batch and sequence are read off the shapes in the trace. What did not match is listed.
+
 BUDGET
   --budget FILE holds the run to limits, a line each: PATTERN [forward|backward|optimizer] LIMIT
       total                         3.5 kJ              all operations
@@ -58,15 +64,18 @@ EXAMPLES
   beryl account --ops trace.json --power rapl.csv --power gpu.csv --format json | jq '.summary[:5]'
   beryl account --ops trace.json --power power.csv --idle-power CPU:0=18 --feed wall=all
   beryl account run.beryl --budget budget.txt
+  beryl account run.beryl --model config.json --profile gtx1080ti-i9-7900x
+  beryl account run.beryl --model config.json --level ml --columns energy,flops,flops_per_j
   beryl account --ops trace.json --power recorded.beryl --only-ours
   beryl account --rank 0 --ops r0.json --power p0.csv --rank 1 --ops r1.json --power p1.csv
   beryl account --ops logs/plugins/profile/2026_11_16 --power power.csv)";
 
 struct AccountArguments {
   RunArguments run;
+  RunModelArguments model;
   OutputArguments output;
+  TreeArguments tree;
   std::string budget;
-  int depth = -1;
   int top = -1;
 };
 
@@ -96,15 +105,17 @@ int RunAccount(const AccountArguments& arguments) {
   if (!output) return Fail(output.error());
   auto run = AccountRunOf(arguments.run, *options);
   if (!run) return Fail(run.error());
+  if (auto ok = GiveModel(arguments.model, *run); !ok) return Fail(ok.error());
   AccountReport report = MakeReport(*run, *options);
   report.budget =
       tree::CheckBudget(*budget, run->input.ops, run->footprint, run->built, run->folded);
 
   views::ViewOptions view;
-  if (arguments.depth >= 0) view.depth = arguments.depth;
+  TakeTreeArguments(arguments.tree, view);
   if (arguments.top >= 0) view.top = arguments.top;
   view.width = TerminalWidth(out.to_stdout());
   view.color = WantColor(out.color, out.to_stdout());
+  if (auto ok = views::CheckColumns(report.tree, view); !ok) return Fail(ok.error());
   const std::string text = views::Write(report, FormatOf(out.format), view);
   if (auto ok = output->Commit(text); !ok) return Fail(ok.error());
   // What a reader has to know and CSV has no place for, or what now lies in a file, is said here.
@@ -128,9 +139,8 @@ void AddAccountCommand(Command& app, int& exit_code) {
   command->footer(kFooter);
   AddInputOptions(*command, arguments->run);
   AddAccountOptions(*command, arguments->run);
-  command->add_option("--depth", arguments->depth, "Levels of the tree to show")
-      ->type_name("N")
-      ->check(Range(0, 1'000'000));
+  AddRunModelOptions(*command, arguments->model);
+  AddTreeOptions(*command, arguments->tree);
   command
       ->add_option("--top", arguments->top,
                    "Operations to list (10 in a table; all in json and csv unless given)")

@@ -38,7 +38,7 @@ struct BottleneckArguments {
   std::string data;
   std::string model;
   std::string profile;
-  std::optional<int> depth;
+  TreeArguments tree;
   OutputArguments output;
 };
 
@@ -56,7 +56,7 @@ int RunBottlenecks(const BottleneckArguments& arguments) {
   }
   const Breakdowns breakdowns{std::move(input->origin), *std::move(models)};
   views::ViewOptions view = ViewOf(arguments.output);
-  view.depth = arguments.depth;
+  TakeTreeArguments(arguments.tree, view);
   if (auto ok = output->Commit(views::Write(breakdowns, FormatOf(arguments.output.format), view));
       !ok) {
     return Fail(ok.error());
@@ -74,9 +74,7 @@ void AddBottlenecksCommand(Command& app, int& exit_code) {
   AddDataArgument(*command, arguments->data);
   AddModelOption(*command, arguments->model);
   AddProfileOption(*command, arguments->profile);
-  command->add_option("--depth", arguments->depth, "Levels of the tree to show; default: all")
-      ->check(NonNegativeNumber())
-      ->type_name("N");
+  AddTreeOptions(*command, arguments->tree);
   AddOutputOptions(*command, arguments->output, {"table", "json", "csv"});
   command->callback([arguments, &exit_code] { exit_code = RunBottlenecks(*arguments); });
 }

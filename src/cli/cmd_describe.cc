@@ -43,7 +43,7 @@ EXAMPLES
 
 struct DescribeArguments {
   ModelArguments model;
-  std::optional<int> depth;
+  TreeArguments tree;
   OutputArguments output;
 };
 
@@ -83,7 +83,7 @@ int RunDescribe(const DescribeArguments& arguments) {
   const auto config = ReadConfig(arguments.model.model);
   if (!config) return Fail(config.error());
   views::ViewOptions view = ViewOf(arguments.output);
-  view.depth = arguments.depth;
+  TakeTreeArguments(arguments.tree, view);
   const views::Format format = FormatOf(arguments.output.format);
   const auto text = arguments.model.sweep.empty()
                         ? DescribeOne(arguments, *config, format, view)
@@ -102,11 +102,7 @@ void AddDescribeCommand(Command& app, int& exit_code) {
   AddModelOptions(*command, arguments->model).front()->required();
   AddSizeOptions(*command, arguments->model.batch, arguments->model.seq,
                  "default: 1, and 128 tokens");
-  command
-      ->add_option("--depth", arguments->depth,
-                   "Levels of the tree to show; default: all, of a table what fits a screen")
-      ->check(NonNegativeNumber())
-      ->type_name("N");
+  AddTreeOptions(*command, arguments->tree);
   AddOutputOptions(*command, arguments->output, {"table", "json", "csv"});
   command->callback([arguments, &exit_code] { exit_code = RunDescribe(*arguments); });
 }

@@ -77,7 +77,8 @@ int RunFootprint(const FootprintArguments& arguments, OperationRanking::Kind kin
         options.phase = PhaseOf(arguments.phase);
         options.min_share = arguments.min_share_percent / 100;
         const OperationRanking ranking =
-            tree::Rank(run.input.ops, run.footprint, run.folded, options);
+            tree::Rank(run.input.ops, run.footprint,
+                       kind == OperationRanking::Kind::kTef ? run.built : run.folded, options);
         if (arguments.top >= 0) view.top = arguments.top;
         return Result<std::string>(
             views::Write(report, ranking, FormatOf(arguments.output.format), view));

@@ -57,7 +57,7 @@ struct PredictArguments {
   std::string data_model;  // --model, of the data
   ModelArguments described;
   ElectricityArguments electricity;
-  std::optional<int> depth;
+  TreeArguments tree;
   OutputArguments output;
 };
 
@@ -118,7 +118,7 @@ int RunPredict(const PredictArguments& arguments) {
   auto output = OutputFile::Open(arguments.output.output);
   if (!output) return Fail(output.error());
   views::ViewOptions view = ViewOf(arguments.output);
-  view.depth = arguments.depth;
+  TakeTreeArguments(arguments.tree, view);
   if (arguments.described.model.empty()) return PredictData(arguments, *output, view);
   return PredictModel(
       {arguments.described, arguments.profile, arguments.electricity, arguments.output}, *output,
@@ -147,9 +147,7 @@ void AddPredictCommand(Command& app, int& exit_code) {
   command->get_option("--model")->needs(data);
   AddSizeOptions(*command, arguments->described.batch, arguments->described.seq,
                  "of DATA: all; of a NAME: 1, and 128 tokens");
-  command->add_option("--depth", arguments->depth, "Levels of the tree to show; default: all")
-      ->check(NonNegativeNumber())
-      ->type_name("N");
+  AddTreeOptions(*command, arguments->tree);
   const auto of_cost = AddElectricityOptions(*command, arguments->electricity);
   // Each of these is about a model that is described, not about runs.
   for (Option* option : of_model) option->excludes(data);

@@ -38,13 +38,8 @@ Result<models::ModelConfig> ReadConfigFile(const std::string& path) {
 
 }  // namespace
 
-std::vector<Option*> AddModelOptions(Command& command, ModelArguments& arguments) {
+std::vector<Option*> AddDescribeOptions(Command& command, ModelArguments& arguments) {
   std::vector<Option*> added;
-  added.push_back(command
-                      .add_option("name", arguments.model,
-                                  "A name that `beryl models` lists, a config.json, a folder with "
-                                  "one, or - for standard input")
-                      ->type_name("NAME|CONFIG"));
   auto number = [&](const char* name, int64_t& value, const char* type, const char* text) {
     added.push_back(
         command.add_option(name, value, text)->check(NonNegativeNumber())->type_name(type));
@@ -64,13 +59,24 @@ std::vector<Option*> AddModelOptions(Command& command, ModelArguments& arguments
   added.push_back(
       command.add_option("--attention", arguments.attention, "How it is computed; default eager")
           ->check(IsMember({"eager", "sdpa", "flash"})));
-  added.push_back(command.add_flag("--head", arguments.head,
-                                   "With the language model's head, on the last token"));
   added.push_back(command
                       .add_option("--set", arguments.set,
                                   "Change a key of the configuration; may be given several times")
                       ->allow_extra_args(false)
                       ->type_name("KEY=VALUE"));
+  return added;
+}
+
+std::vector<Option*> AddModelOptions(Command& command, ModelArguments& arguments) {
+  std::vector<Option*> added;
+  added.push_back(command
+                      .add_option("name", arguments.model,
+                                  "A name that `beryl models` lists, a config.json, a folder with "
+                                  "one, or - for standard input")
+                      ->type_name("NAME|CONFIG"));
+  for (Option* option : AddDescribeOptions(command, arguments)) added.push_back(option);
+  added.push_back(command.add_flag("--head", arguments.head,
+                                   "With the language model's head, on the last token"));
   added.push_back(
       command
           .add_option("--sweep", arguments.sweep,
@@ -113,7 +119,7 @@ Result<models::DescribeOptions> DescribeOptionsOf(const ModelArguments& argument
   input.context = arguments.context;
   input.gpus = arguments.gpus;
   options.dtype = *ParseDtype(arguments.dtype);
-  options.attention = *ParseAttention(arguments.attention);
+  options.attention = ParseAttention(arguments.attention).value_or(AttentionKind::kEager);
   options.head = arguments.head;
   for (const std::string& pair : arguments.set) {
     const size_t equals = pair.find('=');

@@ -28,7 +28,7 @@ struct ModelArguments {
   int64_t image_size = 0;
   int64_t gpus = 1;
   std::string dtype = "float32";
-  std::string attention = "eager";
+  std::string attention;  // empty: eager, or as a run was seen to do it
   bool head = false;
   std::vector<std::string> set;    // KEY=VALUE
   std::vector<std::string> sweep;  // KEY[:KEY...]=VALUE[:VALUE...],...
@@ -37,6 +37,8 @@ struct ModelArguments {
 // NAME and everything in ModelArguments but --batch and --seq. Returns the options that were
 // added.
 std::vector<Option*> AddModelOptions(Command& command, ModelArguments& arguments);
+// What goes in, and how it runs: --prompt to --set, without --batch and --seq.
+std::vector<Option*> AddDescribeOptions(Command& command, ModelArguments& arguments);
 
 // The configuration that the arguments name: a file or folder that is there, standard input, else
 // an entry of the catalog.

@@ -365,7 +365,7 @@ Result<AccountedRun> AccountRun(RunInput input, const PipelineOptions& options) 
   if (!footprint) return footprint.error();
   run.footprint = std::move(*footprint);
   run.built = tree::Build(run.input.ops);
-  run.folded = tree::Fold(run.built);
+  run.folded = tree::Fold(run.built, &run.folded_of);
   RunContext& context = run.input.context;
   context.tool = kTool;
   context.build_type = kBuildType;
@@ -378,10 +378,17 @@ Result<AccountedRun> AccountRun(RunInput input, const PipelineOptions& options) 
 AccountReport MakeReport(const AccountedRun& run, const PipelineOptions& options) {
   const OpTrace& ops = run.input.ops;
   AccountReport report;
-  report.tree = tree::MeasuredColumns(ops, run.footprint, run.built);
-  report.folded = tree::MeasuredColumns(ops, run.footprint, run.folded);
-  report.operations = tree::Operations(ops, run.footprint);
-  report.summary = tree::Summarize(ops, run.footprint, run.folded);
+  tree::BesideTree beside;
+  tree::BesideTree beside_folded;
+  if (run.model) {
+    beside = run.model->beside;
+    beside_folded = tree::FoldBeside(beside, run.folded_of, run.folded.tree.size());
+    report.alignment = run.model->alignment;
+  }
+  report.tree = tree::MeasuredColumns(ops, run.footprint, run.built, beside);
+  report.folded = tree::MeasuredColumns(ops, run.footprint, run.folded, beside_folded);
+  report.operations = tree::Operations(ops, run.footprint, run.built);
+  report.summary = tree::Operations(ops, run.footprint, run.folded);
   report.clock_offset = run.footprint.clock_offset;
   report.clock_reason = run.footprint.clock_reason;
   report.channels = run.footprint.channels;

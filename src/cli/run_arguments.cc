@@ -129,6 +129,28 @@ Result<std::vector<RankFiles>> Ranks(const RunArguments& arguments) {
 
 }  // namespace
 
+void AddTreeOptions(Command& command, TreeArguments& arguments) {
+  command
+      .add_option("--depth", arguments.depth,
+                  "Levels of the tree to show; default: all, of a table what fits a screen")
+      ->type_name("N")
+      ->check(NonNegativeNumber());
+  command.add_option("--level", arguments.level, "The deepest level of the tree to show")
+      ->check(IsMember({"model", "module", "ml", "math", "kernel"}));
+  command
+      .add_option("--columns", arguments.columns,
+                  "Columns of the tree to show, by name: energy,time,power,flops,...")
+      ->type_name("A,B,...");
+}
+
+void TakeTreeArguments(const TreeArguments& arguments, views::ViewOptions& view) {
+  view.depth = arguments.depth;
+  view.level = ParseLevel(arguments.level);
+  for (const std::string_view name : Split(arguments.columns, ',')) {
+    if (!name.empty()) view.columns.emplace_back(name);
+  }
+}
+
 void AddInputOptions(Command& command, RunArguments& arguments) {
   command.add_option("RUN", arguments.runs, "Run file (beryl import makes it)");
   command

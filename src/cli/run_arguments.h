@@ -3,11 +3,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "cli/pipeline.h"
+#include "views/views.h"
 
 namespace beryl::cli {
 
@@ -39,6 +41,16 @@ struct OutputArguments {
 
   bool to_stdout() const { return output == "-"; }
 };
+
+// What of a tree is shown.
+struct TreeArguments {
+  std::optional<int> depth;
+  std::string level;
+  std::string columns;  // joined by commas
+};
+// --depth, --level, --columns.
+void AddTreeOptions(Command& command, TreeArguments& arguments);
+void TakeTreeArguments(const TreeArguments& arguments, views::ViewOptions& view);
 
 // RUN, --ops, --power, --rank.
 void AddInputOptions(Command& command, RunArguments& arguments);

@@ -303,25 +303,42 @@ std::string NearKeys(const std::string& key, const Config& config) {
   return "; there are " + all;
 }
 
+Result<const Family*> FamilyOf(Config& config, const std::string& name) {
+  const std::string type = config.Text({"model_type"}, "");
+  if (type.empty()) {
+    return InvalidError(
+        fmt::format("{}: has no 'model_type', so it is no config.json of a model", name));
+  }
+  const Family* family = FindFamily(type);
+  if (family == nullptr) {
+    return InvalidError(fmt::format("{}: 'model_type' = {}: not known; there are {}", name,
+                                    Printable(type), FamilyNames()));
+  }
+  return family;
+}
+
 }  // namespace
 
 bool IsHiddenSize(std::string_view key) {
   return std::find(kHiddenSizes.begin(), kHiddenSizes.end(), key) != kHiddenSizes.end();
 }
 
+Result<ModelTraits> TraitsOf(const ModelConfig& model) {
+  auto config = Config::Parse(model.text, model.name);
+  if (!config) return config.error();
+  const auto family = FamilyOf(*config, model.name);
+  if (!family) return family.error();
+  return ModelTraits{(*family)->generates, (*family)->input == InputKind::kTokensBothWays,
+                     (*family)->input == InputKind::kImage};
+}
+
 Result<Description> Describe(const ModelConfig& model, const DescribeOptions& options) {
   auto config = Config::Parse(model.text, model.name);
   if (!config) return config.error();
+  const auto known = FamilyOf(*config, model.name);
+  if (!known) return known.error();
+  const Family* family = *known;
   const std::string type = config->Text({"model_type"}, "");
-  const Family* family = FindFamily(type);
-  if (type.empty()) {
-    return InvalidError(
-        fmt::format("{}: has no 'model_type', so it is no config.json of a model", model.name));
-  }
-  if (family == nullptr) {
-    return InvalidError(fmt::format("{}: 'model_type' = {}: not known; there are {}", model.name,
-                                    Printable(type), FamilyNames()));
-  }
   if (auto ok = CheckInput(*family, options.input); !ok) return ok.error();
   if (options.head && !family->generates) {
     return MisuseError(fmt::format("--head: {} has no language model's head", family->root_type));

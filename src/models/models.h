@@ -30,6 +30,15 @@ Result<ModelConfig> FindConfig(std::string_view name);
 // The model types that are known: "bert, roberta, ...".
 std::string FamilyNames();
 
+// What a family's models take and do.
+struct ModelTraits {
+  bool generates = false;
+  bool encoder_decoder = false;
+  bool takes_images = false;
+};
+// Fails as Describe does where the family is not known.
+Result<ModelTraits> TraitsOf(const ModelConfig& config);
+
 struct DescribeOptions {
   // 0 for what was not asked for. Without seq and prompt, 128 tokens, or as many as fit.
   ModelInput input = {};

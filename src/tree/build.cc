@@ -109,9 +109,11 @@ TraceTree Move(const TraceTree& built, ModelTree tree, const std::vector<NodeId>
 
 }  // namespace
 
-TraceTree Fold(const TraceTree& built) {
+TraceTree Fold(const TraceTree& built, std::vector<NodeId>* node_of) {
   Folding folding = beryl::Fold(built.tree);
-  return Move(built, std::move(folding.tree), folding.node_of);
+  TraceTree folded = Move(built, std::move(folding.tree), folding.node_of);
+  if (node_of != nullptr) *node_of = std::move(folding.node_of);
+  return folded;
 }
 
 std::vector<TraceTree> Merge(const std::vector<const TraceTree*>& trees) {

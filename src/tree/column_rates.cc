@@ -4,10 +4,9 @@
 namespace beryl::tree {
 namespace {
 
-// Of a run, "done" is the work of all its passes; without a run, what one pass takes.
-std::string_view WorkName(const TreeColumns& tree, std::string_view done,
-                          std::string_view described) {
-  return tree.Find(done) != nullptr ? done : described;
+// Work is that of one pass. Of a run, so are the energy and the time that it is held against.
+std::string_view OfOnePass(const TreeColumns& tree, std::string_view pass, std::string_view whole) {
+  return tree.Find(pass) != nullptr ? pass : whole;
 }
 
 }  // namespace
@@ -22,17 +21,17 @@ std::optional<Column> FlopsPerByteColumn(const TreeColumns& tree) {
 }
 
 std::optional<Column> FlopsPerSecondColumn(const TreeColumns& tree) {
-  return DivideColumns(tree, {WorkName(tree, "flops_done", "flops"), "time", "flops_per_s",
+  return DivideColumns(tree, {"flops", OfOnePass(tree, "pass_time", "time"), "flops_per_s",
                               "flops_per_s", "FLOP/s", Quantity::kFlopsPerSecond});
 }
 
 std::optional<Column> FlopsPerJouleColumn(const TreeColumns& tree) {
-  return DivideColumns(tree, {WorkName(tree, "flops_done", "flops"), "energy", "flops_per_j",
+  return DivideColumns(tree, {"flops", OfOnePass(tree, "pass", "energy"), "flops_per_j",
                               "flops_per_j", "FLOP/J", Quantity::kFlopsPerJoule});
 }
 
 std::optional<Column> BytesPerSecondColumn(const TreeColumns& tree) {
-  return DivideColumns(tree, {WorkName(tree, "bytes_done", "bytes"), "time", "bytes_per_s",
+  return DivideColumns(tree, {"bytes", OfOnePass(tree, "pass_time", "time"), "bytes_per_s",
                               "bytes_per_s", "B/s", Quantity::kBytesPerSecond});
 }
 

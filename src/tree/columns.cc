@@ -150,7 +150,7 @@ std::vector<Column> Columns(const OpTrace& trace, const Footprint& footprint,
 }
 
 TreeColumns MeasuredColumns(const OpTrace& trace, const Footprint& footprint,
-                            const TraceTree& built) {
+                            const TraceTree& built, const BesideTree& beside) {
   TreeColumns tree;
   tree.tree = built.tree;
   tree.columns = Columns(trace, footprint, built);
@@ -162,6 +162,8 @@ TreeColumns MeasuredColumns(const OpTrace& trace, const Footprint& footprint,
   time.self = SelfSeconds(footprint, built);
   time.total = RollUp(built.tree, time.self);
   tree.columns.insert(tree.columns.begin() + 1, std::move(time));
+  tree.columns.insert(tree.columns.end(), beside.columns.begin(), beside.columns.end());
+  tree.texts = beside.texts;
   AddDerived(tree);
   return tree;
 }

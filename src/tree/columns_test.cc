@@ -54,8 +54,7 @@ TEST(ColumnsTest, TotalFirstThenPhasesThatOccurThenChannels) {
   maker.Share(maker.Kind("a/B", Phase::kOptimizer), 2, "GPU:0");
   maker.Channel("wall");
   std::vector<std::string> labels;
-  for (const Column& column :
-       Columns(maker.trace(), maker.footprint(), Build(maker.trace()))) {
+  for (const Column& column : Columns(maker.trace(), maker.footprint(), Build(maker.trace()))) {
     labels.push_back(column.label);
   }
   EXPECT_THAT(labels, ElementsAre("total", "forward", "optimizer", "CPU:0", "GPU:0"));

@@ -128,6 +128,24 @@ TreeColumns PredictedColumns(const DescribedPrediction& prediction) {
   return tree;
 }
 
+BesideTree FoldBeside(const BesideTree& beside, const std::vector<NodeId>& node_of, size_t nodes) {
+  BesideTree folded;
+  for (const Column& column : beside.columns) {
+    if (auto grouped = Regroup(column, node_of, nodes)) {
+      folded.columns.push_back(*std::move(grouped));
+    }
+  }
+  for (const TextColumn& column : beside.texts) {
+    TextColumn& texts = folded.texts.emplace_back(column);
+    texts.values.assign(nodes, "");
+    // The first of those that are folded stands for all.
+    for (size_t node = node_of.size(); node-- > 0;) {
+      texts.values[node_of[node]] = column.values[node];
+    }
+  }
+  return folded;
+}
+
 ShownTree Show(TreeColumns tree) {
   // Layers that do other work, though they look alike: some attend to a window only.
   const Folding folding = beryl::Fold(tree.tree, [&](NodeId a, NodeId b) {
@@ -138,20 +156,8 @@ ShownTree Show(TreeColumns tree) {
     return false;
   });
   ShownTree shown;
-  shown.folded.tree = folding.tree;
-  for (const Column& column : tree.columns) {
-    if (auto grouped = Regroup(column, folding.node_of, folding.tree.size())) {
-      shown.folded.columns.push_back(*std::move(grouped));
-    }
-  }
-  for (const TextColumn& column : tree.texts) {
-    TextColumn& folded = shown.folded.texts.emplace_back(column);
-    folded.values.assign(folding.tree.size(), "");
-    // The first of those that are folded stands for all.
-    for (NodeId node = tree.tree.size(); node-- > 0;) {
-      folded.values[folding.node_of[node]] = column.values[node];
-    }
-  }
+  BesideTree folded = FoldBeside({tree.columns, tree.texts}, folding.node_of, folding.tree.size());
+  shown.folded = {folding.tree, std::move(folded.columns), std::move(folded.texts)};
   AddDerived(tree);
   AddDerived(shown.folded);
   shown.whole = std::move(tree);

@@ -10,8 +10,7 @@
 namespace beryl::tree {
 namespace {
 
-const Column* ColumnOf(const std::vector<Column>& columns,
-                             const std::optional<Phase>& phase) {
+const Column* ColumnOf(const std::vector<Column>& columns, const std::optional<Phase>& phase) {
   if (!phase) return &columns.front();
   const auto found = std::find_if(columns.begin(), columns.end(), [&](const Column& column) {
     return column.label == PhaseName(*phase);
@@ -215,8 +214,8 @@ EnergyDiagram MakeDiagram(const OpTrace& trace, const TraceTree& built,
 }
 
 std::vector<EnergyDiagram> MakeDiagrams(const OpTrace& trace, const TraceTree& built,
-                                        const std::vector<Column>& columns, NodeId node,
-                                        int levels, const DiagramOptions& options) {
+                                        const std::vector<Column>& columns, NodeId node, int levels,
+                                        const DiagramOptions& options) {
   std::vector<EnergyDiagram> diagrams;
   const Column* column = ColumnOf(columns, options.phase);
   if (column == nullptr) return {MakeDiagram(trace, built, columns, node, options)};

@@ -213,13 +213,8 @@ class TableMaker {
   std::vector<size_t> row_of_kind_;
 };
 
-auto QualifiedNames(const OpTrace& trace) {
-  return [&trace](uint32_t kind) {
-    return std::pair(trace.QualifiedName(trace.kinds[kind]), uint32_t{1});
-  };
-}
-
-auto FoldedNames(const OpTrace& trace, const TraceTree& folded) {
+// By the names that a tree gives the modules around an operation.
+auto NamesIn(const OpTrace& trace, const TraceTree& folded) {
   return [&trace, &folded](uint32_t kind) {
     std::vector<NodeId> scopes;
     uint32_t layers = 1;
@@ -250,16 +245,11 @@ std::vector<double> SelfSeconds(const Footprint& footprint, const TraceTree& bui
   return seconds;
 }
 
-OperationTable Operations(const OpTrace& trace, const Footprint& footprint) {
-  return TableMaker(trace, footprint, Devices::kApart).Make(QualifiedNames(trace));
+OperationTable Operations(const OpTrace& trace, const Footprint& footprint, const TraceTree& tree) {
+  return TableMaker(trace, footprint, Devices::kApart).Make(NamesIn(trace, tree));
 }
 
-OperationTable Summarize(const OpTrace& trace, const Footprint& footprint,
-                         const TraceTree& folded) {
-  return TableMaker(trace, footprint, Devices::kApart).Make(FoldedNames(trace, folded));
-}
-
-OperationRanking Rank(const OpTrace& trace, const Footprint& footprint, const TraceTree& folded,
+OperationRanking Rank(const OpTrace& trace, const Footprint& footprint, const TraceTree& tree,
                       const RankingOptions& options) {
   OperationRanking ranking;
   ranking.kind = options.kind;
@@ -268,9 +258,7 @@ OperationRanking Rank(const OpTrace& trace, const Footprint& footprint, const Tr
   const bool by_power = options.kind == OperationRanking::Kind::kStpf;
   auto make = [&](Devices devices) {
     TableMaker maker(trace, footprint, devices);
-    OperationTable rows = options.kind == OperationRanking::Kind::kTef
-                              ? maker.Make(QualifiedNames(trace))
-                              : maker.Make(FoldedNames(trace, folded));
+    OperationTable rows = maker.Make(NamesIn(trace, tree));
     std::erase_if(rows, [&](const OperationRow& row) {
       return options.phase && row.phase != *options.phase;
     });

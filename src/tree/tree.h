@@ -18,6 +18,7 @@
 #include "types/description.h"
 #include "types/fold_tree.h"
 #include "types/footprint.h"
+#include "types/model_alignment.h"
 #include "types/model_tree.h"
 #include "types/op_trace.h"
 #include "types/precision.h"
@@ -39,7 +40,7 @@ TraceTree Build(const OpTrace& trace);
 
 // The same with like layers folded, and several runs' as one (types/fold_tree.h, merge_trees.h):
 // all that Merge returns have the same `tree`.
-TraceTree Fold(const TraceTree& built);
+TraceTree Fold(const TraceTree& built, std::vector<NodeId>* node_of = nullptr);
 std::vector<TraceTree> Merge(const std::vector<const TraceTree*>& trees);
 
 // What a model's description has for every node: FLOPs, bytes, parameters, scopes; with kAll also
@@ -58,23 +59,54 @@ ShownTree Show(TreeColumns tree);
 std::vector<Column> Columns(const OpTrace& trace, const Footprint& footprint,
                             const TraceTree& built);
 
-// The same on their tree, with the time at work and what follows from both: power, shares.
+// The same on their tree, with the time at work, with `beside`, and with what follows from all of
+// these: power, shares, rates.
+struct BesideTree {
+  std::vector<Column> columns;
+  std::vector<TextColumn> texts;
+};
 TreeColumns MeasuredColumns(const OpTrace& trace, const Footprint& footprint,
-                            const TraceTree& built);
+                            const TraceTree& built, const BesideTree& beside = {});
+// What stands beside a tree, beside the one that it was folded into.
+BesideTree FoldBeside(const BesideTree& beside, const std::vector<NodeId>& node_of, size_t nodes);
 
-// Operations by qualified name, phase and channel; a row for each device without a meter too.
-OperationTable Operations(const OpTrace& trace, const Footprint& footprint);
-// The same, by the names a folded tree gives them.
-OperationTable Summarize(const OpTrace& trace, const Footprint& footprint, const TraceTree& folded);
+// What went into a model, as the shapes of its run tell: sequences by batch and length, images by
+// batch and size, in the order in which they were first seen, and how often. Empty: not seen.
+struct SeenInput {
+  struct Size {
+    int64_t batch = 0;
+    int64_t length = 0;  // tokens, or pixels a side
+    uint64_t count = 0;
+  };
+  std::vector<Size> tokens;  // by the look-ups in the largest table, one for each place of them
+  std::vector<Size> images;
+  std::optional<AttentionKind> attention;
+};
+SeenInput SeeInput(const OpTrace& trace);
 
-// The footprint of the paper's TEF, STEF or STPF. `folded` names the layers of the latter two. Of
-// an STPF, names without known power are left out.
+// What a description gives a run: columns and scopes beside the run's own tree.
+struct ModelOfRun {
+  ModelAlignment alignment;
+  BesideTree beside;
+};
+// Finds the modules of a description in a run, and gives them its names, classes and levels.
+// `described` has the description's columns, or what was predicted of it.
+ModelOfRun AlignModel(const OpTrace& trace, const Footprint& footprint,
+                      const Description& description, const TreeColumns& described,
+                      TraceTree& built);
+
+// Operations by qualified name, phase and channel; a row for each device without a meter too. Names
+// are those that the tree has for the modules around them: of a folded one, layers are added up.
+OperationTable Operations(const OpTrace& trace, const Footprint& footprint, const TraceTree& tree);
+
+// The footprint of the paper's TEF, STEF or STPF, by the names of a tree: the latter two want it
+// folded. Of an STPF, names without known power are left out.
 struct RankingOptions {
   OperationRanking::Kind kind = OperationRanking::Kind::kTef;
   std::optional<Phase> phase = {};
   double min_share = 0;
 };
-OperationRanking Rank(const OpTrace& trace, const Footprint& footprint, const TraceTree& folded,
+OperationRanking Rank(const OpTrace& trace, const Footprint& footprint, const TraceTree& tree,
                       const RankingOptions& options);
 
 // The parts of one node as a figure: its children, and what it did itself. `columns` are those of

@@ -7,6 +7,7 @@
 #include "types/budget.h"
 #include "types/column.h"
 #include "types/footprint.h"
+#include "types/model_alignment.h"
 #include "types/model_tree.h"
 #include "types/op_trace.h"
 #include "types/operation_table.h"
@@ -29,6 +30,7 @@ struct AccountReport {
   TreeColumns folded;
   std::optional<Timeline> timeline;
   std::vector<BudgetVerdict> budget;  // empty: none was given
+  std::optional<ModelAlignment> alignment;  // with a model's description; nothing: none was given
 };
 
 }  // namespace beryl

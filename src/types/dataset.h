@@ -53,8 +53,7 @@ inline double At(const FeatureRow& row, Feature feature) {
 }
 
 // The levels of a model that data has.
-inline constexpr std::array<Level, 3> kDataLevels = {Level::kMl, Level::kModule,
-                                                     Level::kModel};
+inline constexpr std::array<Level, 3> kDataLevels = {Level::kMl, Level::kModule, Level::kModel};
 
 // One model at one input size. Nodes are named so that joining the names of a path with "." gives
 // the scope ("encoder", "layer.0", "attention", "self", "query"): lists of modules have no node.

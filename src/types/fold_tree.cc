@@ -184,8 +184,7 @@ class Folder {
       const auto [to, at] = stack.back();
       stack.pop_back();
       auto& originals = drafts_[to].originals;
-      originals.insert(originals.end(), drafts_[at].originals.begin(),
-                       drafts_[at].originals.end());
+      originals.insert(originals.end(), drafts_[at].originals.begin(), drafts_[at].originals.end());
       for (const NodeId child : drafts_[at].children) {
         auto& siblings = drafts_[to].children;
         const auto same = std::find_if(siblings.begin(), siblings.end(), [&](NodeId other) {

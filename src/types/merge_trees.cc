@@ -80,8 +80,7 @@ class Merger {
           const std::string star = FoldedName(numbered->stem, "");
           if (folded.contains(star)) name = star;
         }
-        const auto [place, is_new] =
-            by_name.try_emplace(name, static_cast<NodeId>(drafts_.size()));
+        const auto [place, is_new] = by_name.try_emplace(name, static_cast<NodeId>(drafts_.size()));
         if (is_new) {
           Draft& draft = drafts_.emplace_back();
           draft.name = name;

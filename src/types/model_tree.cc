@@ -60,8 +60,7 @@ void CloseTree(ModelTree& tree) {
   for (NodeId node = 0; node < tree.size(); ++node) {
     TreeNode& of = tree.nodes[node];
     of.end = node + 1;
-    of.depth =
-        node == 0 ? uint16_t{0} : static_cast<uint16_t>(tree.nodes[of.parent].depth + 1);
+    of.depth = node == 0 ? uint16_t{0} : static_cast<uint16_t>(tree.nodes[of.parent].depth + 1);
   }
   for (NodeId node = tree.size(); node-- > 1;) {
     NodeId& end = tree.nodes[tree.nodes[node].parent].end;

@@ -13,9 +13,9 @@ namespace beryl {
 using NodeId = uint32_t;
 inline constexpr NodeId kNoNode = ~NodeId{0};
 
-// kMl: a module without modules inside (Linear, LayerNorm), or a function that a model's description
-// takes as one (MatMul, Softmax). kMath: an operation of the framework (addmm). kKernel: what an
-// accelerator ran for it.
+// kMl: a module without modules inside (Linear, LayerNorm), or a function that a model's
+// description takes as one (MatMul, Softmax). kMath: an operation of the framework (addmm).
+// kKernel: what an accelerator ran for it.
 enum class Level : uint8_t { kModel, kModule, kMl, kMath, kKernel };
 inline constexpr size_t kLevelCount = 5;
 std::string_view LevelName(Level level);  // "model", "module", "ml", "math", "kernel"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "types/dataset.h"
 #include "types/column.h"
+#include "types/dataset.h"
 #include "types/energy_model.h"
 #include "types/evaluation.h"
 
@@ -15,8 +15,8 @@ struct PredictionReport {
   std::string tool;  // "beryl 0.1.0"
   EnergyModel model;
   Dataset data;
-  std::vector<Column> predicted;  // by run
-  std::vector<DataFinding> findings;    // of the data and of the prediction
+  std::vector<Column> predicted;      // by run
+  std::vector<DataFinding> findings;  // of the data and of the prediction
 };
 
 // The same data by several methods or sets of features.
