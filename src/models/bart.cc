@@ -37,12 +37,14 @@ BartStack ReadStack(Config& config, const std::string& name) {
 }
 
 Tensor Attention(Graph& graph, const BartStack& stack, const char* name, bool decoder,
-                 const Tensor* memory, const Tensor& x) {
+                 const Tensor& mask, const Tensor* memory, const Tensor& x) {
   const int64_t hidden = x.Last();
   return graph.Module(name, "BartAttention", x, [&] {
     const LinearOptions split = {.split = Split::kColumns};
-    AttentionOptions options = {
-        .heads = stack.heads, .kv_heads = stack.heads, .head_dim = hidden / stack.heads};
+    AttentionOptions options = {.heads = stack.heads,
+                                .kv_heads = stack.heads,
+                                .head_dim = hidden / stack.heads,
+                                .mask_made = mask};
     const Tensor q = graph.Linear("q_proj", x, hidden, split);
     const auto [k, v] =
         ProjectKeys(graph, {"k_proj", "v_proj"}, x, memory, decoder, split, options);
@@ -51,22 +53,23 @@ Tensor Attention(Graph& graph, const BartStack& stack, const char* name, bool de
   });
 }
 
-Tensor Layer(Graph& graph, const BartParts& parts, int64_t index, const Tensor* memory,
-             const Tensor& x) {
+Tensor Layer(Graph& graph, const BartParts& parts, int64_t index, const Tensor& mask,
+             const Tensor* memory, const Tensor& input) {
   const bool decoder = memory != nullptr;
   const BartStack& stack = decoder ? parts.decoder : parts.encoder;
   const char* type = decoder ? "BartDecoderLayer" : "BartEncoderLayer";
-  return graph.Module(Numbered("layers", index), type, x, [&] {
-    graph.Add(Attention(graph, stack, "self_attn", decoder, nullptr, x), x);
-    graph.LayerNorm("self_attn_layer_norm", x);
+  return graph.Module(Numbered("layers", index), type, input, [&] {
+    Tensor x = input;
+    Tensor y = Attention(graph, stack, "self_attn", decoder, mask, nullptr, x);
+    x = graph.LayerNorm("self_attn_layer_norm", graph.Add(y, x));
     if (decoder) {
-      graph.Add(Attention(graph, stack, "encoder_attn", true, memory, x), x);
-      graph.LayerNorm("encoder_attn_layer_norm", x);
+      y = Attention(graph, stack, "encoder_attn", true, {}, memory, x);
+      x = graph.LayerNorm("encoder_attn_layer_norm", graph.Add(y, x));
     }
-    const Tensor wide = graph.Linear("fc1", x, stack.intermediate, {.split = Split::kColumns});
-    graph.Act("activation_fn", parts.activation, wide);
-    graph.Add(graph.Linear("fc2", wide, x.Last(), {.split = Split::kRows}), x);
-    return graph.LayerNorm("final_layer_norm", x);
+    y = graph.Linear("fc1", x, stack.intermediate, {.split = Split::kColumns});
+    y = graph.Act("activation_fn", parts.activation, y);
+    y = graph.Linear("fc2", y, x.Last(), {.split = Split::kRows});
+    return graph.LayerNorm("final_layer_norm", graph.Add(y, x));
   });
 }
 
@@ -78,13 +81,14 @@ Tensor Stack(Graph& graph, const BartParts& parts, int64_t tokens, const Tensor*
       decoder ? "decoder" : "encoder", decoder ? "BartDecoder" : "BartEncoder", ids, [&] {
         Tensor x = graph.ScaledEmbedding("embed_tokens", kWords, ids, parts.sizes.vocab,
                                          parts.sizes.hidden, true);
-        if (decoder) CausalMask(graph, tokens, pass.cached + tokens);
+        Tensor mask;
+        if (decoder) mask = CausalMask(graph, tokens, pass.cached + tokens);
         const Tensor places = graph.Embedding(
             "embed_positions", decoder ? graph.Ids({int64_t{1}, tokens}) : ids,
             parts.sizes.positions + 2, parts.sizes.hidden, "BartLearnedPositionalEmbedding");
-        graph.LayerNorm("layernorm_embedding", graph.Add(x, places));
+        x = graph.LayerNorm("layernorm_embedding", graph.Add(x, places));
         const int64_t layers = decoder ? parts.decoder.layers : parts.encoder.layers;
-        for (int64_t i = 0; i < layers; ++i) x = Layer(graph, parts, i, memory, x);
+        for (int64_t i = 0; i < layers; ++i) x = Layer(graph, parts, i, mask, memory, x);
         return x;
       });
 }

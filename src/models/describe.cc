@@ -187,6 +187,8 @@ void Append(Description& whole, Description phase) {
     whole.nodes.push_back(std::move(phase.nodes[node]));
   }
   whole.shapes.insert(whole.shapes.end(), phase.shapes.begin(), phase.shapes.end());
+  for (const Flow& flow : phase.flows)
+    whole.flows.push_back({flow.from + offset, flow.to + offset});
   whole.tree.nodes[0].end = static_cast<NodeId>(whole.tree.nodes.size());
   whole.nodes[0].work += whole.nodes[offset].work;
   whole.nodes[0].split = whole.nodes[0].split || whole.nodes[offset].split;

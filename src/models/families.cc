@@ -89,11 +89,11 @@ void Head(Graph& graph, const Tensor& hidden, int64_t vocab, bool tied) {
   last.shape.dims[1] = 1;
   const Tensor logits = last.WithLast(vocab);
   if (!tied) {
-    graph.Linear("lm_head", last, vocab, {.bias = false});
+    std::ignore = graph.Linear("lm_head", last, vocab, {.bias = false});
     return;
   }
   // The table of the embedding is taken once more: nothing is stored for it.
-  graph.Primitive("lm_head", "Linear", last, 0, [&] {
+  std::ignore = graph.Primitive("lm_head", "Linear", last, 0, [&] {
     Work work;
     work.matmul_flops = 2 * last.Elements() * static_cast<double>(vocab);
     work.flops = work.matmul_flops;
