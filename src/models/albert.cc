@@ -40,7 +40,7 @@ Tensor Layer(Graph& graph, const Sizes& sizes, const std::string& activation, in
 
 // Groups of layers that share their weights: each is stored once, and runs as often as the model
 // has layers of its group.
-Tensor BuildAlbert(Graph& graph, Config& config) {
+BareModel BuildAlbert(Graph& graph, Config& config) {
   const Pass& pass = graph.pass();
   Sizes sizes;
   sizes.vocab = config.Int({"vocab_size"}, 30000);
@@ -65,7 +65,7 @@ Tensor BuildAlbert(Graph& graph, Config& config) {
 
   const Tensor ids = graph.Ids({pass.batch, pass.tokens});
   const Tensor words = graph.Module("embeddings", "AlbertEmbeddings", ids, [&] {
-    Tensor y = graph.Embedding("word_embeddings", ids, sizes.vocab, embedding);
+    Tensor y = graph.WordEmbedding("word_embeddings", ids, sizes.vocab, embedding);
     y = graph.Add(y, graph.Embedding("token_type_embeddings", ids, types, embedding));
     y = graph.Add(y, graph.Embedding("position_embeddings", graph.Ids({int64_t{1}, pass.tokens}),
                                      sizes.positions, embedding));
@@ -88,9 +88,12 @@ Tensor BuildAlbert(Graph& graph, Config& config) {
     }
     return y;
   });
+  BareModel model = {
+      .hidden = x, .vocab = sizes.vocab, .word_size = embedding, .activation = activation};
+  if (!pass.pooler) return model;
   const Tensor first = graph.Activation({pass.batch, sizes.hidden}).Of(x);
-  std::ignore = graph.Tanh("pooler_activation", graph.Linear("pooler", first, sizes.hidden));
-  return x;
+  model.pooled = graph.Tanh("pooler_activation", graph.Linear("pooler", first, sizes.hidden));
+  return model;
 }
 
 }  // namespace beryl::models

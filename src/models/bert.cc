@@ -26,7 +26,7 @@ Tensor Embeddings(Graph& graph, const BertParts& parts, const Tensor& type_ids) 
     } else {
       graph.Views(2, ids);
     }
-    Tensor x = graph.Embedding("word_embeddings", ids, parts.sizes.vocab, parts.sizes.hidden);
+    Tensor x = graph.WordEmbedding("word_embeddings", ids, parts.sizes.vocab, parts.sizes.hidden);
     x = graph.Add(
         x, graph.Embedding("token_type_embeddings", type_ids, parts.types, parts.sizes.hidden));
     x = graph.Add(x, graph.Embedding("position_embeddings", positions, parts.sizes.positions,
@@ -95,7 +95,7 @@ BertParts ReadBert(Config& config, std::string prefix) {
   return parts;
 }
 
-Tensor BuildBertParts(Graph& graph, const BertParts& parts) {
+BareModel BuildBertParts(Graph& graph, const BertParts& parts) {
   const Pass& pass = graph.pass();
   Tensor mask = graph.Activation({pass.batch, 1, 1, pass.tokens});
   mask = graph.Elementwise("ones", {}, mask, 0);
@@ -108,19 +108,21 @@ Tensor BuildBertParts(Graph& graph, const BertParts& parts) {
     for (int64_t i = 0; i < parts.sizes.layers; ++i) x = Layer(graph, parts, i, mask, x);
     return x;
   });
-  std::ignore = graph.Module("pooler", parts.prefix + "Pooler", x, [&] {
+  BareModel model = {.hidden = x, .vocab = parts.sizes.vocab, .activation = parts.activation};
+  if (!pass.pooler) return model;
+  model.pooled = graph.Module("pooler", parts.prefix + "Pooler", x, [&] {
     const Tensor first = graph.Activation({pass.batch, parts.sizes.hidden}).Of(x);
     graph.Views(2, first);
     return graph.Tanh("activation", graph.Linear("dense", first, parts.sizes.hidden));
   });
-  return x;
+  return model;
 }
 
-Tensor BuildBert(Graph& graph, Config& config) {
+BareModel BuildBert(Graph& graph, Config& config) {
   const BertParts parts = ReadBert(config, "Bert");
   RequirePositions(config, "max_position_embeddings", graph.pass(), parts.sizes.positions);
   RequireGpus(config, "num_attention_heads", graph.pass(), parts.sizes.heads);
-  return config.error() ? Tensor{} : BuildBertParts(graph, parts);
+  return config.error() ? BareModel{} : BuildBertParts(graph, parts);
 }
 
 }  // namespace beryl::models

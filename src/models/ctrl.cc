@@ -3,7 +3,7 @@
 
 namespace beryl::models {
 
-Tensor BuildCtrl(Graph& graph, Config& config) {
+BareModel BuildCtrl(Graph& graph, Config& config) {
   const Pass& pass = graph.pass();
   Sizes sizes;
   sizes.vocab = config.Int({"vocab_size"}, 246534);
@@ -23,7 +23,8 @@ Tensor BuildCtrl(Graph& graph, Config& config) {
                               .mask = AttentionOptions::Mask::kCausal,
                               .cache = true};
 
-  Tensor x = graph.Embedding("w", graph.Ids({pass.batch, pass.tokens}), sizes.vocab, sizes.hidden);
+  Tensor x =
+      graph.WordEmbedding("w", graph.Ids({pass.batch, pass.tokens}), sizes.vocab, sizes.hidden);
   options.mask_made = CausalMask(graph, pass.tokens, KeysSeen(pass, pass.tokens, options));
   x = graph.Scale(x);
   // Positions are a table of sines that is no parameter.
@@ -55,8 +56,7 @@ Tensor BuildCtrl(Graph& graph, Config& config) {
     });
   }
   x = graph.LayerNorm("layernorm", x);
-  Head(graph, x, sizes.vocab, tied);
-  return x;
+  return {.hidden = x, .vocab = sizes.vocab, .tied = tied};
 }
 
 }  // namespace beryl::models

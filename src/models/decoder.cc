@@ -211,7 +211,7 @@ void SetWindows(Config& config, DecoderParts& parts, std::optional<int64_t> wind
   }
 }
 
-Tensor BuildDecoder(Graph& graph, const DecoderParts& parts) {
+BareModel BuildDecoder(Graph& graph, const DecoderParts& parts) {
   const Pass& pass = graph.pass();
   const Tensor ids = graph.Ids({pass.batch, pass.tokens});
   AttentionOptions options = {.heads = parts.sizes.heads,
@@ -224,9 +224,9 @@ Tensor BuildDecoder(Graph& graph, const DecoderParts& parts) {
   Tensor x;
   if (parts.gemma) {
     x = graph.ScaledEmbedding("embed_tokens", parts.prefix + "TextScaledWordEmbedding", ids,
-                              parts.sizes.vocab, parts.sizes.hidden);
+                              parts.sizes.vocab, parts.sizes.hidden, true);
   } else {
-    x = graph.Embedding("embed_tokens", ids, parts.sizes.vocab, parts.sizes.hidden);
+    x = graph.WordEmbedding("embed_tokens", ids, parts.sizes.vocab, parts.sizes.hidden);
   }
   options.mask_made = CausalMask(graph, pass.tokens, pass.cached + pass.tokens);
   options.angles = RotaryTable(graph, parts.prefix + "RotaryEmbedding", parts.head_dim);
@@ -235,8 +235,8 @@ Tensor BuildDecoder(Graph& graph, const DecoderParts& parts) {
     x = Layer(graph, parts, i, x, options);
   }
   x = Norm(graph, parts, "norm", x);
-  Head(graph, x, parts.sizes.vocab, parts.tied);
-  return x;
+  return {
+      .hidden = x, .vocab = parts.sizes.vocab, .activation = parts.activation, .tied = parts.tied};
 }
 
 }  // namespace beryl::models

@@ -40,7 +40,7 @@ Tensor Layer(Graph& graph, const Sizes& sizes, const std::string& activation, in
 
 }  // namespace
 
-Tensor BuildDistilBert(Graph& graph, Config& config) {
+BareModel BuildDistilBert(Graph& graph, Config& config) {
   const Pass& pass = graph.pass();
   Sizes sizes;
   sizes.vocab = config.Int({"vocab_size"}, 30522);
@@ -60,17 +60,18 @@ Tensor BuildDistilBert(Graph& graph, Config& config) {
   Tensor x = graph.Module("embeddings", "Embeddings", ids, [&] {
     const Tensor range = graph.Elementwise("arange", {}, graph.Ids({pass.tokens}), 0);
     graph.Views(2, ids);
-    const Tensor words = graph.Embedding("word_embeddings", ids, sizes.vocab, sizes.hidden);
+    const Tensor words = graph.WordEmbedding("word_embeddings", ids, sizes.vocab, sizes.hidden);
     const Tensor places =
         graph.Embedding("position_embeddings", ids.Of(range), sizes.positions, sizes.hidden);
     const Tensor y = graph.LayerNorm("LayerNorm", graph.Add(words, places));
     graph.Dropout("dropout", y);
     return y;
   });
-  return graph.Module("transformer", "Transformer", x, [&] {
+  x = graph.Module("transformer", "Transformer", x, [&] {
     for (int64_t i = 0; i < sizes.layers; ++i) x = Layer(graph, sizes, activation, i, mask, x);
     return x;
   });
+  return {.hidden = x, .vocab = sizes.vocab, .activation = activation};
 }
 
 }  // namespace beryl::models

@@ -59,7 +59,7 @@ AttentionOptions OptionsOf(const Sizes& sizes, AttentionOptions::Mask mask) {
 
 }  // namespace
 
-Tensor BuildGpt2(Graph& graph, Config& config) {
+BareModel BuildGpt2(Graph& graph, Config& config) {
   const Pass& pass = graph.pass();
   Sizes sizes = ReadGpt(config, pass, 50257, 1024);
   sizes.intermediate = config.Int({"n_inner"}, sizes.intermediate);
@@ -71,7 +71,7 @@ Tensor BuildGpt2(Graph& graph, Config& config) {
   options.cache = true;
 
   Tensor x =
-      graph.Embedding("wte", graph.Ids({pass.batch, pass.tokens}), sizes.vocab, sizes.hidden);
+      graph.WordEmbedding("wte", graph.Ids({pass.batch, pass.tokens}), sizes.vocab, sizes.hidden);
   x = graph.Add(x, graph.Embedding("wpe", graph.Ids({int64_t{1}, pass.tokens}), sizes.positions,
                                    sizes.hidden));
   graph.Dropout("drop", x);
@@ -84,12 +84,11 @@ Tensor BuildGpt2(Graph& graph, Config& config) {
     });
   }
   x = graph.LayerNorm("ln_f", x);
-  Head(graph, x, sizes.vocab, tied);
-  return x;
+  return {.hidden = x, .vocab = sizes.vocab, .tied = tied};
 }
 
 // The first GPT: normalised behind each part, not before, and nothing is cached.
-Tensor BuildOpenAiGpt(Graph& graph, Config& config) {
+BareModel BuildOpenAiGpt(Graph& graph, Config& config) {
   const Pass& pass = graph.pass();
   const Sizes sizes = ReadGpt(config, pass, 40478, 512);
   // What its code calls gelu is what others call gelu_new.
@@ -101,8 +100,8 @@ Tensor BuildOpenAiGpt(Graph& graph, Config& config) {
   if (config.error()) return {};
   const AttentionOptions options = OptionsOf(sizes, AttentionOptions::Mask::kWeigh);
 
-  Tensor x = graph.Embedding("tokens_embed", graph.Ids({pass.batch, pass.tokens}), sizes.vocab,
-                             sizes.hidden);
+  Tensor x = graph.WordEmbedding("tokens_embed", graph.Ids({pass.batch, pass.tokens}), sizes.vocab,
+                                 sizes.hidden);
   x = graph.Add(x, graph.Embedding("positions_embed", graph.Ids({int64_t{1}, pass.tokens}),
                                    sizes.positions, sizes.hidden));
   x = graph.Elementwise("add", {x}, x);  // token types, of which there are none
@@ -116,7 +115,7 @@ Tensor BuildOpenAiGpt(Graph& graph, Config& config) {
       return graph.LayerNorm("ln_2", x);
     });
   }
-  return x;
+  return {.hidden = x, .vocab = sizes.vocab};
 }
 
 }  // namespace beryl::models

@@ -5,7 +5,7 @@ namespace beryl::models {
 
 // GPT-NeoX and the Pythias: attention and feed-forward side by side, each on a norm of its own, or
 // one after the other.
-Tensor BuildGptNeox(Graph& graph, Config& config) {
+BareModel BuildGptNeox(Graph& graph, Config& config) {
   const Pass& pass = graph.pass();
   Sizes sizes;
   sizes.vocab = config.Int({"vocab_size"}, 50432);
@@ -32,8 +32,8 @@ Tensor BuildGptNeox(Graph& graph, Config& config) {
                               .mask = AttentionOptions::Mask::kCausal,
                               .cache = true};
 
-  Tensor x =
-      graph.Embedding("embed_in", graph.Ids({pass.batch, pass.tokens}), sizes.vocab, sizes.hidden);
+  Tensor x = graph.WordEmbedding("embed_in", graph.Ids({pass.batch, pass.tokens}), sizes.vocab,
+                                 sizes.hidden);
   options.mask_made = CausalMask(graph, pass.tokens, pass.cached + pass.tokens);
   graph.Dropout("emb_dropout", x);
   options.angles = RotaryTable(graph, "GPTNeoXRotaryEmbedding", rotary);
@@ -62,8 +62,7 @@ Tensor BuildGptNeox(Graph& graph, Config& config) {
     });
   }
   x = graph.LayerNorm("final_layer_norm", x);
-  Head(graph, x, sizes.vocab, tied);
-  return x;
+  return {.hidden = x, .vocab = sizes.vocab, .tied = tied};
 }
 
 }  // namespace beryl::models

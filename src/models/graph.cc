@@ -170,13 +170,16 @@ Tensor Graph::Linear(std::string name, const Tensor& x, int64_t out, const Linea
   y.width = activation_width_;
   y.split = pass_.gpus > 1 && options.split == Split::kColumns;
   Open(std::move(name), options.type, Level::kMl, {x});
-  AddParameters(parameters);
+  if (options.counted) AddParameters(parameters);
+  if (options.counted && options.tied) ShareTable(static_cast<uint64_t>(weights));
   const bool split = pass_.gpus > 1 && options.split != Split::kNone;
   const auto gpus = static_cast<double>(pass_.gpus);
   Work work;
   work.matmul_flops = 2 * x.Elements() * static_cast<double>(out);
   work.flops = work.matmul_flops + (options.bias ? y.Elements() : 0);
-  work.bytes_read = weights * weight_width_ + (options.bias ? double(out) * activation_width_ : 0);
+  // Tables of words stay as wide as what is looked up in them.
+  const double width = options.tied ? activation_width_ : weight_width_;
+  work.bytes_read = weights * width + (options.bias ? double(out) * activation_width_ : 0);
   if (options.split == Split::kNone) work = work * gpus;
   work.bytes_read += x.Bytes() * Copies(options.split == Split::kRows);
   work.bytes_written = y.Bytes() * Copies(options.split == Split::kColumns);
@@ -190,7 +193,7 @@ Tensor Graph::Gather(const Tensor& ids, int64_t rows, int64_t width, bool tied) 
   y.shape.dims[y.shape.rank++] = width;
   y.width = activation_width_;
   AddParameters(static_cast<uint64_t>(rows) * static_cast<uint64_t>(width));
-  if (tied) tied_.push_back(open_.back());
+  if (tied) ShareTable(static_cast<uint64_t>(rows) * static_cast<uint64_t>(width));
   Work work;
   work.bytes_read = ids.Bytes() + y.Bytes();
   work.bytes_written = y.Bytes();
@@ -198,8 +201,13 @@ Tensor Graph::Gather(const Tensor& ids, int64_t rows, int64_t width, bool tied) 
 }
 
 Tensor Graph::Embedding(std::string name, const Tensor& ids, int64_t rows, int64_t width,
-                        std::string_view type, bool tied) {
-  return Primitive(std::move(name), type, ids, 0, [&] { return Gather(ids, rows, width, tied); });
+                        std::string_view type) {
+  return Primitive(std::move(name), type, ids, 0, [&] { return Gather(ids, rows, width, false); });
+}
+
+Tensor Graph::WordEmbedding(std::string name, const Tensor& ids, int64_t rows, int64_t width) {
+  return Primitive(std::move(name), "Embedding", ids, 0,
+                   [&] { return Gather(ids, rows, width, true); });
 }
 
 Tensor Graph::ScaledEmbedding(std::string name, std::string_view type, const Tensor& ids,
@@ -212,7 +220,7 @@ void Graph::Unused(std::string name, std::string_view type, uint64_t parameters,
   Open(std::move(name), type, Level::kMl, {});
   AddParameters(parameters);
   nodes_[open_.back()].runs = 0;
-  if (tied) tied_.push_back(open_.back());
+  if (tied) ShareTable(parameters);
   const NodeId id = open_.back();
   open_.pop_back();
   tree_.nodes[id].end = static_cast<NodeId>(tree_.nodes.size());
@@ -324,9 +332,13 @@ Tensor Graph::Softmax(const Tensor& x) {
   });
 }
 
+void Graph::ShareTable(uint64_t parameters) {
+  tied_.push_back(open_.back());
+  tied_parameters_ = parameters;
+}
+
 void Graph::CountTiedOnce() {
   if (tied_.size() < 2) return;
-  const uint64_t parameters = nodes_[tied_.front()].parameters;
   std::vector<uint32_t> below(nodes_.size());
   for (const NodeId tied : tied_) {
     for (NodeId node = tied;; node = tree_.nodes[node].parent) {
@@ -335,7 +347,7 @@ void Graph::CountTiedOnce() {
     }
   }
   for (NodeId node = 0; node < nodes_.size(); ++node) {
-    if (below[node] > 1) nodes_[node].parameters -= (below[node] - 1) * parameters;
+    if (below[node] > 1) nodes_[node].parameters -= (below[node] - 1) * tied_parameters_;
   }
 }
 

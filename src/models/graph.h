@@ -38,7 +38,10 @@ struct Pass {
   int64_t decoder_tokens = 0;  // and of the decoder
   int64_t image_size = 0;      // 0: as configured
   bool run_encoder = true;     // false: its output, and what attends to it, is in the cache
-  bool head = false;           // with the language model's head, on the last token
+  // Parts that the model has: a head may go without one.
+  bool pooler = true;
+  bool encoder = true;
+  bool decoder = true;
   Dtype dtype = Dtype::kFloat32;
   AttentionKind attention = AttentionKind::kEager;
   int64_t gpus = 1;
@@ -52,6 +55,8 @@ struct LinearOptions {
   bool bias = true;
   Split split = Split::kNone;
   std::string_view type = "Linear";
+  bool tied = false;    // its matrix is the table of words
+  bool counted = true;  // false: the parameters are told elsewhere
 };
 
 // What an operation gives has to flow on: results are what the next operation is given.
@@ -76,21 +81,24 @@ class Graph {
   // Everything that `body` builds runs `times` times; what it needs is stored once.
   template <typename Body>
   void Repeat(double times, Body&& body) {
+    const double before = runs_;
     runs_ *= times;
     body();
-    runs_ /= times;
+    runs_ = before;
   }
 
   // --- ML primitives. Names are their scopes below the module; of operations that are no module of
   // their own (MatMul, Softmax) only the type is known.
   [[nodiscard]] Tensor Linear(std::string name, const Tensor& x, int64_t out,
                               const LinearOptions& options = {});
-  // `tied`: its table is that of another embedding of the model, stored once.
   [[nodiscard]] Tensor Embedding(std::string name, const Tensor& ids, int64_t rows, int64_t width,
-                                 std::string_view type = "Embedding", bool tied = false);
-  // The same, and what comes out multiplied by a number.
+                                 std::string_view type = "Embedding");
+  // Of words: its table may be shared by others of the model, and is stored once.
+  [[nodiscard]] Tensor WordEmbedding(std::string name, const Tensor& ids, int64_t rows,
+                                     int64_t width);
+  // The same, and what comes out multiplied by a number. `tied`: the table may be shared.
   [[nodiscard]] Tensor ScaledEmbedding(std::string name, std::string_view type, const Tensor& ids,
-                                       int64_t rows, int64_t width, bool tied = false);
+                                       int64_t rows, int64_t width, bool tied);
   [[nodiscard]] Tensor LayerNorm(std::string name, const Tensor& x);
   // `shifted`: the weight has 1 added to it on each run, as Gemma's.
   [[nodiscard]] Tensor RmsNorm(std::string name, std::string_view type, const Tensor& x,
@@ -160,6 +168,7 @@ class Graph {
   uint32_t AddShapes(std::initializer_list<Tensor> tensors);
   // Work that every GPU does by itself counts for each.
   double Copies(bool split) const { return split ? 1 : static_cast<double>(pass_.gpus); }
+  void ShareTable(uint64_t parameters);
   void CountTiedOnce();
 
   Pass pass_;
@@ -172,6 +181,7 @@ class Graph {
   std::vector<Flow> flows_;
   std::vector<NodeId> open_;
   std::vector<NodeId> tied_;  // nodes whose table is one and the same
+  uint64_t tied_parameters_ = 0;
   std::vector<std::string> assumptions_;
 };
 

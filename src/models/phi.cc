@@ -6,7 +6,7 @@
 namespace beryl::models {
 
 // Attention and feed-forward side by side on one norm; part of each head turns with its position.
-Tensor BuildPhi(Graph& graph, Config& config) {
+BareModel BuildPhi(Graph& graph, Config& config) {
   const Pass& pass = graph.pass();
   const DecoderParts parts = ReadDecoder(config, pass, "Phi",
                                          {.vocab = 51200,
@@ -30,8 +30,8 @@ Tensor BuildPhi(Graph& graph, Config& config) {
                               .mask = AttentionOptions::Mask::kCausal,
                               .cache = true};
 
-  Tensor x = graph.Embedding("embed_tokens", graph.Ids({pass.batch, pass.tokens}), sizes.vocab,
-                             sizes.hidden);
+  Tensor x = graph.WordEmbedding("embed_tokens", graph.Ids({pass.batch, pass.tokens}), sizes.vocab,
+                                 sizes.hidden);
   options.mask_made = CausalMask(graph, pass.tokens, pass.cached + pass.tokens);
   graph.Dropout("embed_dropout", x);
   options.angles = RotaryTable(graph, "PhiRotaryEmbedding", rotary);
@@ -62,16 +62,15 @@ Tensor BuildPhi(Graph& graph, Config& config) {
     });
   }
   x = graph.LayerNorm("final_layernorm", x);
-  Head(graph, x, sizes.vocab, parts.tied);
-  return x;
+  return {.hidden = x, .vocab = sizes.vocab, .tied = parts.tied};
 }
 
-Tensor BuildPhi3(Graph& graph, Config& config) {
+BareModel BuildPhi3(Graph& graph, Config& config) {
   DecoderParts parts = ReadDecoder(config, graph.pass(), "Phi3",
                                    {.vocab = 32064, .hidden = 3072, .intermediate = 8192});
   parts.fused = true;
   SetWindow(parts, config.MaybeInt({"sliding_window"}, std::nullopt));
-  return config.error() ? Tensor{} : BuildDecoder(graph, parts);
+  return config.error() ? BareModel{} : BuildDecoder(graph, parts);
 }
 
 }  // namespace beryl::models

@@ -82,8 +82,7 @@ Tensor Stack(Graph& graph, const T5Parts& parts, const char* name, int64_t layer
   const bool decoder = memory != nullptr;
   const Tensor ids = graph.Ids({graph.pass().batch, tokens});
   return graph.Module(name, "T5Stack", ids, [&] {
-    Tensor x = graph.Embedding("embed_tokens", ids, parts.sizes.vocab, parts.sizes.hidden,
-                               "Embedding", true);
+    Tensor x = graph.WordEmbedding("embed_tokens", ids, parts.sizes.vocab, parts.sizes.hidden);
     MadeOnce made;
     MadeOnce of_memory;
     if (decoder) made.mask = CausalMask(graph, tokens, graph.pass().cached + tokens);
@@ -113,7 +112,7 @@ Tensor Stack(Graph& graph, const T5Parts& parts, const char* name, int64_t layer
 
 }  // namespace
 
-Tensor BuildT5(Graph& graph, Config& config) {
+BareModel BuildT5(Graph& graph, Config& config) {
   const Pass& pass = graph.pass();
   T5Parts parts;
   parts.sizes.vocab = config.Int({"vocab_size"}, 32128);
@@ -141,10 +140,10 @@ Tensor BuildT5(Graph& graph, Config& config) {
   if (pass.run_encoder) {
     memory = Stack(graph, parts, "encoder", parts.sizes.layers, pass.encoded, nullptr);
   }
-  const Tensor x =
-      Stack(graph, parts, "decoder", parts.decoder_layers, pass.decoder_tokens, &memory);
-  Head(graph, x, parts.sizes.vocab, tied);
-  return x;
+  BareModel model = {.hidden = memory, .vocab = parts.sizes.vocab, .tied = tied};
+  if (!pass.decoder) return model;
+  model.hidden = Stack(graph, parts, "decoder", parts.decoder_layers, pass.decoder_tokens, &memory);
+  return model;
 }
 
 }  // namespace beryl::models

@@ -8,7 +8,7 @@
 
 namespace beryl::models {
 
-Tensor BuildVit(Graph& graph, Config& config) {
+BareModel BuildVit(Graph& graph, Config& config) {
   const Pass& pass = graph.pass();
   Sizes sizes;
   sizes.hidden = config.Int({"hidden_size"}, 768);
@@ -74,11 +74,13 @@ Tensor BuildVit(Graph& graph, Config& config) {
     });
   }
   x = graph.LayerNorm("layernorm", x);
-  std::ignore = graph.Module("pooler", "ViTPooler", x, [&] {
+  BareModel model = {.hidden = x};
+  if (!pass.pooler) return model;
+  model.pooled = graph.Module("pooler", "ViTPooler", x, [&] {
     const Tensor first = graph.Activation({pass.batch, sizes.hidden}).Of(x);
     return graph.Act("activation", pooler_act, graph.Linear("dense", first, pooled));
   });
-  return x;
+  return model;
 }
 
 }  // namespace beryl::models
