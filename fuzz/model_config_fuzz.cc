@@ -57,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   }
   options.dtype = static_cast<beryl::Dtype>(bytes[3] % 5);
   options.attention = static_cast<beryl::AttentionKind>(bytes[3] / 8 % 3);
-  options.head = bytes[3] >= 128;
+  options.head = static_cast<beryl::models::HeadChoice>(bytes[3] / 64 % 3);
   const std::string text(reinterpret_cast<const char*>(bytes) + 4, size - 4);
   if (IsLarge(text)) return 0;
   const auto description = beryl::models::Describe({"fuzz", text}, options);

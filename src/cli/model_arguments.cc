@@ -120,7 +120,7 @@ Result<models::DescribeOptions> DescribeOptionsOf(const ModelArguments& argument
   input.gpus = arguments.gpus;
   options.dtype = *ParseDtype(arguments.dtype);
   options.attention = ParseAttention(arguments.attention).value_or(AttentionKind::kEager);
-  options.head = arguments.head;
+  options.head = arguments.head ? models::HeadChoice::kLanguageModel : models::HeadChoice::kNone;
   for (const std::string& pair : arguments.set) {
     const size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0) {

@@ -127,7 +127,7 @@ Result<bool> GiveModel(const RunModelArguments& arguments, AccountedRun& run) {
   if (!traits) return traits.error();
   auto options = DescribeOptionsOf(arguments.described);
   if (!options) return options.error();
-  options->head = models::Head::kArchitecture;
+  options->head = models::HeadChoice::kArchitecture;
   const tree::SeenInput seen = tree::SeeInput(run.input.ops);
   const bool input_seen = TakeSeen(*traits, seen, arguments.described, *options);
   auto description = models::Describe(*config, *options);

@@ -1,6 +1,8 @@
 // Activation functions by their names in configurations, and the operations that each is made of.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,8 +11,10 @@ namespace beryl::models {
 
 struct ActivationOperation {
   std::string_view name;
-  double flops;             // an element; counted as in the published data: tanh 4, gelu 6
-  bool two_inputs = false;  // both as large as what comes out
+  double flops;  // an element; counted as in the published data: tanh 4, gelu 6
+  // What it reads, as large as what comes out: 0 is what goes in, N what the Nth operation gave.
+  size_t reads = 0;
+  std::optional<size_t> reads_too = {};
 };
 
 struct ActivationFunction {

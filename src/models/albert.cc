@@ -25,12 +25,12 @@ Tensor Attention(Graph& graph, const Sizes& sizes, const Tensor& x) {
 }
 
 Tensor Layer(Graph& graph, const Sizes& sizes, const std::string& activation, int64_t index,
-             const Tensor& x) {
-  return graph.Module(Numbered("albert_layers", index), "AlbertLayer", x, [&] {
-    Attention(graph, sizes, x);
-    const Tensor wide = graph.Linear("ffn", x, sizes.intermediate, {.split = Split::kColumns});
-    graph.Act("activation", activation, wide);
-    const Tensor y = graph.Linear("ffn_output", wide, sizes.hidden, {.split = Split::kRows});
+             const Tensor& input) {
+  return graph.Module(Numbered("albert_layers", index), "AlbertLayer", input, [&] {
+    const Tensor x = Attention(graph, sizes, input);
+    Tensor y = graph.Linear("ffn", x, sizes.intermediate, {.split = Split::kColumns});
+    y = graph.Act("activation", activation, y);
+    y = graph.Linear("ffn_output", y, sizes.hidden, {.split = Split::kRows});
     graph.Dropout("dropout", y);
     return graph.LayerNorm("full_layer_layer_norm", graph.Add(y, x));
   });
@@ -40,7 +40,7 @@ Tensor Layer(Graph& graph, const Sizes& sizes, const std::string& activation, in
 
 // Groups of layers that share their weights: each is stored once, and runs as often as the model
 // has layers of its group.
-Tensor BuildAlbert(Graph& graph, Config& config) {
+BareModel BuildAlbert(Graph& graph, Config& config) {
   const Pass& pass = graph.pass();
   Sizes sizes;
   sizes.vocab = config.Int({"vocab_size"}, 30000);
@@ -65,32 +65,35 @@ Tensor BuildAlbert(Graph& graph, Config& config) {
 
   const Tensor ids = graph.Ids({pass.batch, pass.tokens});
   const Tensor words = graph.Module("embeddings", "AlbertEmbeddings", ids, [&] {
-    const Tensor y = graph.Embedding("word_embeddings", ids, sizes.vocab, embedding);
-    graph.Add(y, graph.Embedding("token_type_embeddings", ids, types, embedding));
-    graph.Add(y, graph.Embedding("position_embeddings", graph.Ids({int64_t{1}, pass.tokens}),
-                                 sizes.positions, embedding));
-    graph.LayerNorm("LayerNorm", y);
+    Tensor y = graph.WordEmbedding("word_embeddings", ids, sizes.vocab, embedding);
+    y = graph.Add(y, graph.Embedding("token_type_embeddings", ids, types, embedding));
+    y = graph.Add(y, graph.Embedding("position_embeddings", graph.Ids({int64_t{1}, pass.tokens}),
+                                     sizes.positions, embedding));
+    y = graph.LayerNorm("LayerNorm", y);
     graph.Dropout("dropout", y);
     return y;
   });
   const Tensor x = graph.Module("encoder", "AlbertTransformer", words, [&] {
-    const Tensor y = graph.Linear("embedding_hidden_mapping_in", words, sizes.hidden);
+    Tensor y = graph.Linear("embedding_hidden_mapping_in", words, sizes.hidden);
     for (int64_t group = 0; group < groups; ++group) {
       // Layer i belongs to group i / (layers / groups), in fractions.
       int64_t runs = 0;
       for (int64_t i = 0; i < sizes.layers; ++i) runs += i * groups / sizes.layers == group;
       graph.Repeat(static_cast<double>(runs), [&] {
-        graph.Module(Numbered("albert_layer_groups", group), "AlbertLayerGroup", y, [&] {
-          for (int64_t i = 0; i < inner; ++i) Layer(graph, sizes, activation, i, y);
+        y = graph.Module(Numbered("albert_layer_groups", group), "AlbertLayerGroup", y, [&] {
+          for (int64_t i = 0; i < inner; ++i) y = Layer(graph, sizes, activation, i, y);
           return y;
         });
       });
     }
     return y;
   });
-  const Tensor first = graph.Activation({pass.batch, sizes.hidden});
-  graph.Tanh("pooler_activation", graph.Linear("pooler", first, sizes.hidden));
-  return x;
+  BareModel model = {
+      .hidden = x, .vocab = sizes.vocab, .word_size = embedding, .activation = activation};
+  if (!pass.pooler) return model;
+  const Tensor first = graph.Activation({pass.batch, sizes.hidden}).Of(x);
+  model.pooled = graph.Tanh("pooler_activation", graph.Linear("pooler", first, sizes.hidden));
+  return model;
 }
 
 }  // namespace beryl::models

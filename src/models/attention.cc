@@ -1,6 +1,8 @@
 #include "models/attention.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 namespace beryl::models {
 namespace {
@@ -26,28 +28,30 @@ Tensor Transposed(Tensor heads) {
   return heads;
 }
 
-Tensor Rotated(Graph& graph, const Tensor& x, int64_t rotary_dim) {
-  const Tensor turned = x.WithLast(rotary_dim);
-  const Tensor table = graph.Activation({1, 1, x.shape.dims[2], rotary_dim});
-  graph.Elementwise("mul", {turned, table}, turned);
-  const Tensor half = x.WithLast(rotary_dim / 2);
-  graph.Elementwise("neg", {half}, half);
-  graph.Copy("cat", turned);
-  graph.Elementwise("mul", {turned, table}, turned);
-  graph.Add(turned, turned);
-  if (rotary_dim < x.Last()) graph.Copy("cat", x);
-  return x;
+Tensor Rotated(Graph& graph, const Tensor& x, const AttentionOptions& options) {
+  const Tensor turned = x.WithLast(options.rotary_dim);
+  const Tensor table = graph.Activation({1, 1, x.shape.dims[2], options.rotary_dim});
+  const Tensor along = graph.Elementwise("mul", {turned, table.Of(options.angles.cosines)}, turned);
+  const Tensor half = x.WithLast(options.rotary_dim / 2);
+  const Tensor negated = graph.Elementwise("neg", {half}, half);
+  Tensor across = graph.Copy("cat", turned.Of(negated));
+  graph.AlsoReads(x);
+  across = graph.Elementwise("mul", {across, table.Of(options.angles.sines)}, turned);
+  const Tensor y = graph.Add(along, across);
+  if (options.rotary_dim == x.Last()) return y;
+  const Tensor whole = graph.Copy("cat", x.Of(y));
+  graph.AlsoReads(x);
+  return whole;
 }
 
 // Keys or values after those of the tokens before.
 Tensor Cached(Graph& graph, const Tensor& fresh, int64_t keys) {
   const Tensor all = WithTokens(fresh, keys);
   if (graph.pass().attention == AttentionKind::kFlash) {
-    graph.Copy("cache_write", fresh);  // the cache has room: only what is new is written
-  } else {
-    graph.Copy("cat", all);
+    // The cache has room: only what is new is written.
+    return all.Of(graph.Copy("cache_write", fresh));
   }
-  return all;
+  return graph.Copy("cat", all);
 }
 
 Tensor Repeated(Graph& graph, const Tensor& x, int64_t heads) {
@@ -56,65 +60,62 @@ Tensor Repeated(Graph& graph, const Tensor& x, int64_t heads) {
   return graph.CopyTo("repeat_kv", x, wide);
 }
 
-void ApplyMask(Graph& graph, const Tensor& scores, Mask mask) {
+Tensor Masked(Graph& graph, const Tensor& scores, const AttentionOptions& options) {
   const auto& dims = scores.shape.dims;
-  const Tensor row = graph.Activation({dims[0], 1, 1, dims[3]});
+  const Tensor row = graph.Activation({dims[0], 1, 1, dims[3]}).Of(options.mask_made);
   const Tensor matrix = graph.Activation({1, 1, dims[2], dims[3]});
   Tensor truths = matrix;
   truths.width = 1;
-  switch (mask) {
+  switch (options.mask) {
     case Mask::kNone:
       break;
     case Mask::kPadding:
-      graph.Elementwise("add", {scores, row}, scores);
-      break;
+      return graph.Elementwise("add", {scores, row}, scores);
     case Mask::kCausal:
-      graph.Elementwise("add", {scores, graph.Activation({dims[0], 1, dims[2], dims[3]})}, scores);
-      break;
+      return graph.Elementwise(
+          "add", {scores, graph.Activation({dims[0], 1, dims[2], dims[3]}).Of(options.mask_made)},
+          scores);
     case Mask::kFill:
-      graph.Elementwise("eq", {row}, row);
-      graph.Elementwise("masked_fill", {scores, row}, scores, 0);
-      break;
+      return graph.Elementwise("masked_fill", {scores, graph.Elementwise("eq", {row}, row)}, scores,
+                               0);
     case Mask::kChoose:
-      graph.Elementwise("to", {truths}, truths, 0);
-      graph.Elementwise("where", {truths, scores}, scores, 0);
-      break;
-    case Mask::kWeigh:
-      graph.Elementwise("mul", {scores, matrix}, scores);
-      graph.Elementwise("rsub", {matrix}, matrix);
-      graph.Elementwise("mul", {matrix}, matrix);
-      graph.Elementwise("add", {scores, matrix}, scores);
-      break;
+      truths = graph.Elementwise("to", {truths}, truths, 0);
+      return graph.Elementwise("where", {truths, scores}, scores, 0);
+    case Mask::kWeigh: {
+      const Tensor weighed = graph.Elementwise("mul", {scores, matrix}, scores);
+      Tensor shift = graph.Elementwise("rsub", {matrix}, matrix);
+      shift = graph.Elementwise("mul", {shift}, matrix);
+      return graph.Elementwise("add", {weighed, shift}, scores);
+    }
   }
+  return scores;
 }
 
-Tensor Eager(Graph& graph, Tensor q, Tensor k, Tensor v, bool contiguous,
+Tensor Eager(Graph& graph, Tensor q, const Tensor& k, Tensor v, bool contiguous,
              const AttentionOptions& options) {
   const int64_t tokens = q.shape.dims[2];
   const int64_t keys = k.shape.dims[2];
   const double batch = static_cast<double>(q.shape.dims[0]) * static_cast<double>(q.shape.dims[1]);
-  if (options.scale == Scale::kQueries) graph.Elementwise("div", {q}, q);
+  if (options.scale == Scale::kQueries) q = graph.Elementwise("div", {q}, q);
   // Heads stand behind tokens in memory: a batched product needs them the other way round.
-  if (tokens > 1) graph.Copy("contiguous", q);
-  if (!contiguous) graph.CopyTo("contiguous", k, Transposed(k));
-  const Tensor scores = q.WithLast(keys);
-  graph.MatMul(batch, tokens, options.head_dim, keys, q, Transposed(k), scores);
-  if (options.scale == Scale::kScores) graph.Elementwise("div", {scores}, scores);
+  if (tokens > 1) q = graph.Copy("contiguous", q);
+  Tensor turned = Transposed(k);
+  if (!contiguous) turned = graph.CopyTo("contiguous", k, turned);
+  Tensor scores = graph.MatMul(batch, tokens, options.head_dim, keys, q, turned, q.WithLast(keys));
+  if (options.scale == Scale::kScores) scores = graph.Elementwise("div", {scores}, scores);
   if (options.softcap) {
-    graph.Scale(scores);
-    graph.Elementwise("tanh", {scores}, scores, 4);
-    graph.Scale(scores);
+    scores = graph.Scale(scores);
+    scores = graph.Elementwise("tanh", {scores}, scores, 4);
+    scores = graph.Scale(scores);
   }
   if (options.bias) {
-    Tensor bias = scores;
+    Tensor bias = scores.Of(options.bias_made);
     bias.shape.dims[0] = 1;
-    graph.Add(scores, bias);
+    scores = graph.Add(scores, bias);
   }
-  ApplyMask(graph, scores, options.mask);
-  const Tensor shares = graph.Softmax(scores);
-  if (!contiguous) graph.Copy("contiguous", v);
-  graph.MatMul(batch, tokens, keys, options.head_dim, shares, v, q);
-  return q;
+  const Tensor shares = graph.Softmax(Masked(graph, scores, options));
+  if (!contiguous) v = graph.Copy("contiguous", v);
+  return graph.MatMul(batch, tokens, keys, options.head_dim, shares, v, q);
 }
 
 Tensor Fused(Graph& graph, const Tensor& q, const Tensor& k, const Tensor& v,
@@ -124,15 +125,20 @@ Tensor Fused(Graph& graph, const Tensor& q, const Tensor& k, const Tensor& v,
   work.matmul_flops = 4 * scores.Elements() * static_cast<double>(options.head_dim);
   work.flops = work.matmul_flops + 6 * scores.Elements();
   work.bytes_read = q.Bytes() + k.Bytes() + v.Bytes();
-  if (graph.pass().attention == AttentionKind::kSdpa && options.mask != Mask::kNone) {
+  const bool masked = graph.pass().attention == AttentionKind::kSdpa && options.mask != Mask::kNone;
+  if (masked) {
     Tensor mask = scores;
     mask.shape.dims[1] = 1;
     work.bytes_read += mask.Bytes();
   }
   work.bytes_written = q.Bytes();
   return graph.Primitive({}, "ScaledDotProductAttention", q, 0, [&] {
-    return graph.Math("scaled_dot_product_attention", MathKind::kAttention, {q, k, v}, q,
-                      q.split ? work : work * static_cast<double>(graph.pass().gpus), q.split);
+    const Tensor y =
+        graph.Math("scaled_dot_product_attention", MathKind::kAttention, {q, k, v}, q,
+                   q.split ? work : work * static_cast<double>(graph.pass().gpus), q.split);
+    if (masked) graph.AlsoReads(options.mask_made);
+    if (options.bias) graph.AlsoReads(options.bias_made);
+    return y;
   });
 }
 
@@ -163,7 +169,7 @@ KeysAndValues ProjectKeys(Graph& graph, const KeyNames& names, const Tensor& x,
                             (linear.bias ? static_cast<uint64_t>(width) : 0);
     graph.Unused(names.k, "Linear", parameters);
     graph.Unused(names.v, "Linear", parameters);
-    Tensor cached = x.WithLast(width);
+    Tensor cached = x.WithLast(width).Of({});
     cached.split = pass.gpus > 1 && linear.split == Split::kColumns;
     return {cached, cached};
   }
@@ -178,8 +184,8 @@ Tensor Attend(Graph& graph, const Tensor& q_in, const Tensor& k_in, const Tensor
   Tensor k = Heads(k_in, options.kv_heads, options.head_dim);
   Tensor v = Heads(v_in, options.kv_heads, options.head_dim);
   if (options.rotary_dim > 0) {
-    q = Rotated(graph, q, options.rotary_dim);
-    k = Rotated(graph, k, options.rotary_dim);
+    q = Rotated(graph, q, options);
+    k = Rotated(graph, k, options);
   }
   // Heads taken apart and put together again, keys turned, masks cut to size.
   graph.Views(options.mask == Mask::kPadding || options.mask == Mask::kNone ? 9
@@ -195,7 +201,8 @@ Tensor Attend(Graph& graph, const Tensor& q_in, const Tensor& k_in, const Tensor
     v = WithTokens(v, keys);
     Tensor both = k;
     both.shape.dims[1] *= 2;
-    graph.Copy("stack", both);
+    std::ignore = graph.Copy("stack", both);
+    graph.AlsoReads(v);
   } else if (options.cache) {
     k = Cached(graph, k, keys);
     v = Cached(graph, v, keys);
@@ -208,36 +215,39 @@ Tensor Attend(Graph& graph, const Tensor& q_in, const Tensor& k_in, const Tensor
     k.split = v.split = q.split;
     contiguous = true;
   }
-  const Tensor context = kind == AttentionKind::kEager ? Eager(graph, q, k, v, contiguous, options)
-                                                       : Fused(graph, q, k, v, options);
+  Tensor context = kind == AttentionKind::kEager ? Eager(graph, q, k, v, contiguous, options)
+                                                 : Fused(graph, q, k, v, options);
   // Back to heads behind tokens. Flash attention writes them so.
-  if (kind != AttentionKind::kFlash && q.shape.dims[2] > 1) graph.Copy("contiguous", context);
-  return q_in;
+  if (kind != AttentionKind::kFlash && q.shape.dims[2] > 1) {
+    context = graph.Copy("contiguous", context);
+  }
+  return q_in.Of(context);
 }
 
-void RotaryTable(Graph& graph, std::string_view type, int64_t rotary_dim) {
+RotaryAngles RotaryTable(Graph& graph, std::string_view type, int64_t rotary_dim) {
   const Tensor positions = graph.Ids({1, graph.pass().tokens});
-  graph.Primitive("rotary_emb", type, positions, 0, [&] {
+  RotaryAngles table;
+  std::ignore = graph.Primitive("rotary_emb", type, positions, 0, [&] {
     Tensor angles = graph.Activation({1, graph.pass().tokens, rotary_dim});
     angles.width = 4;
     const Tensor half = angles.WithLast(rotary_dim / 2);
-    graph.Elementwise("to", {positions}, angles.WithLast(1), 0);
-    graph.Elementwise("mul", {half}, half);
-    graph.Copy("cat", angles);
-    for (const char* name : {"cos", "sin"}) {
-      graph.Elementwise(name, {angles}, angles, 4);
-      graph.Scale(angles);
-    }
+    const Tensor places = graph.Elementwise("to", {positions}, angles.WithLast(1), 0);
+    const Tensor turns = graph.Elementwise("mul", {half.Of(places)}, half);
+    angles = graph.Copy("cat", angles.Of(turns));
+    table.cosines = graph.Scale(graph.Elementwise("cos", {angles}, angles, 4));
+    table.sines = graph.Scale(graph.Elementwise("sin", {angles}, angles, 4));
     return angles;
   });
+  return table;
 }
 
-void CausalMask(Graph& graph, int64_t tokens, int64_t keys) {
-  if (graph.pass().attention == AttentionKind::kFlash) return;
+Tensor CausalMask(Graph& graph, int64_t tokens, int64_t keys) {
+  if (graph.pass().attention == AttentionKind::kFlash) return {};
   Tensor truths = graph.Activation({1, 1, tokens, keys});
   truths.width = 1;
-  graph.Elementwise("le", {truths}, truths);
-  graph.Elementwise("where", {truths}, graph.Activation({graph.pass().batch, 1, tokens, keys}), 0);
+  truths = graph.Elementwise("le", {truths}, truths);
+  return graph.Elementwise("where", {truths},
+                           graph.Activation({graph.pass().batch, 1, tokens, keys}), 0);
 }
 
 }  // namespace beryl::models

@@ -5,34 +5,39 @@
 namespace beryl::models {
 namespace {
 
-Tensor Embeddings(Graph& graph, const BertParts& parts) {
+// Where each token stands: padding has no position.
+Tensor Positions(Graph& graph, const Tensor& ids) {
+  const Tensor counted = graph.Elementwise("to", {graph.Elementwise("ne", {ids}, ids)}, ids);
+  Tensor places = graph.Elementwise("cumsum", {counted}, ids);
+  places = graph.Elementwise("to", {places}, ids);
+  places = graph.Elementwise("mul", {places}, ids);
+  graph.AlsoReads(counted);
+  places = graph.Elementwise("to", {places}, ids);
+  return graph.Elementwise("add", {places}, ids);
+}
+
+Tensor Embeddings(Graph& graph, const BertParts& parts, const Tensor& type_ids) {
   const Pass& pass = graph.pass();
   const Tensor ids = graph.Ids({pass.batch, pass.tokens});
-  const Tensor positions = parts.position_a_token ? ids : graph.Ids({int64_t{1}, pass.tokens});
   return graph.Module("embeddings", parts.prefix + "Embeddings", ids, [&] {
+    Tensor positions = graph.Ids({int64_t{1}, pass.tokens});
     if (parts.position_a_token) {
-      // Padding has no position: ne, int, cumsum, type_as, mul, long, add.
-      for (const char* name : {"ne", "to", "cumsum", "to", "mul", "to", "add"}) {
-        graph.Elementwise(name, {ids}, ids);
-      }
+      positions = Positions(graph, ids);
     } else {
       graph.Views(2, ids);
     }
-    const Tensor words =
-        graph.Embedding("word_embeddings", ids, parts.sizes.vocab, parts.sizes.hidden);
-    const Tensor types =
-        graph.Embedding("token_type_embeddings", ids, parts.types, parts.sizes.hidden);
-    graph.Add(words, types);
-    const Tensor places = graph.Embedding("position_embeddings", positions, parts.sizes.positions,
-                                          parts.sizes.hidden);
-    graph.Add(words, places);
-    graph.LayerNorm("LayerNorm", words);
-    graph.Dropout("dropout", words);
-    return words;
+    Tensor x = graph.WordEmbedding("word_embeddings", ids, parts.sizes.vocab, parts.sizes.hidden);
+    x = graph.Add(
+        x, graph.Embedding("token_type_embeddings", type_ids, parts.types, parts.sizes.hidden));
+    x = graph.Add(x, graph.Embedding("position_embeddings", positions, parts.sizes.positions,
+                                     parts.sizes.hidden));
+    x = graph.LayerNorm("LayerNorm", x);
+    graph.Dropout("dropout", x);
+    return x;
   });
 }
 
-Tensor SelfAttention(Graph& graph, const BertParts& parts, const Tensor& x) {
+Tensor SelfAttention(Graph& graph, const BertParts& parts, const Tensor& mask, const Tensor& x) {
   return graph.Module("self", parts.prefix + "SelfAttention", x, [&] {
     const LinearOptions split = {.split = Split::kColumns};
     const Tensor q = graph.Linear("query", x, parts.sizes.hidden, split);
@@ -43,7 +48,8 @@ Tensor SelfAttention(Graph& graph, const BertParts& parts, const Tensor& x) {
                   {.heads = parts.sizes.heads,
                    .kv_heads = parts.sizes.heads,
                    .head_dim = parts.sizes.hidden / parts.sizes.heads,
-                   .mask = AttentionOptions::Mask::kPadding});
+                   .mask = AttentionOptions::Mask::kPadding,
+                   .mask_made = mask});
   });
 }
 
@@ -56,10 +62,11 @@ Tensor Output(Graph& graph, const std::string& type, const Tensor& inner, const 
   });
 }
 
-Tensor Layer(Graph& graph, const BertParts& parts, int64_t index, const Tensor& x) {
+Tensor Layer(Graph& graph, const BertParts& parts, int64_t index, const Tensor& mask,
+             const Tensor& x) {
   return graph.Module(Numbered("layer", index), parts.prefix + "Layer", x, [&] {
     const Tensor attended = graph.Module("attention", parts.prefix + "Attention", x, [&] {
-      return Output(graph, parts.prefix + "SelfOutput", SelfAttention(graph, parts, x), x);
+      return Output(graph, parts.prefix + "SelfOutput", SelfAttention(graph, parts, mask, x), x);
     });
     const Tensor inner = graph.Module("intermediate", parts.prefix + "Intermediate", x, [&] {
       const Tensor wide =
@@ -88,32 +95,34 @@ BertParts ReadBert(Config& config, std::string prefix) {
   return parts;
 }
 
-Tensor BuildBertParts(Graph& graph, const BertParts& parts) {
+BareModel BuildBertParts(Graph& graph, const BertParts& parts) {
   const Pass& pass = graph.pass();
-  const Tensor mask = graph.Activation({pass.batch, 1, 1, pass.tokens});
-  graph.Elementwise("ones", {}, mask, 0);
-  graph.Elementwise("zeros", {}, graph.Ids({pass.batch, pass.tokens}), 0);
-  graph.Elementwise("rsub", {mask}, mask);
-  graph.Elementwise("mul", {mask}, mask);
+  Tensor mask = graph.Activation({pass.batch, 1, 1, pass.tokens});
+  mask = graph.Elementwise("ones", {}, mask, 0);
+  const Tensor types = graph.Elementwise("zeros", {}, graph.Ids({pass.batch, pass.tokens}), 0);
+  mask = graph.Elementwise("rsub", {mask}, mask);
+  mask = graph.Elementwise("mul", {mask}, mask);
   graph.Views(4, mask);
-  Tensor x = Embeddings(graph, parts);
+  Tensor x = Embeddings(graph, parts, types);
   x = graph.Module("encoder", parts.prefix + "Encoder", x, [&] {
-    for (int64_t i = 0; i < parts.sizes.layers; ++i) x = Layer(graph, parts, i, x);
+    for (int64_t i = 0; i < parts.sizes.layers; ++i) x = Layer(graph, parts, i, mask, x);
     return x;
   });
-  graph.Module("pooler", parts.prefix + "Pooler", x, [&] {
-    const Tensor first = graph.Activation({pass.batch, parts.sizes.hidden});
+  BareModel model = {.hidden = x, .vocab = parts.sizes.vocab, .activation = parts.activation};
+  if (!pass.pooler) return model;
+  model.pooled = graph.Module("pooler", parts.prefix + "Pooler", x, [&] {
+    const Tensor first = graph.Activation({pass.batch, parts.sizes.hidden}).Of(x);
     graph.Views(2, first);
     return graph.Tanh("activation", graph.Linear("dense", first, parts.sizes.hidden));
   });
-  return x;
+  return model;
 }
 
-Tensor BuildBert(Graph& graph, Config& config) {
+BareModel BuildBert(Graph& graph, Config& config) {
   const BertParts parts = ReadBert(config, "Bert");
   RequirePositions(config, "max_position_embeddings", graph.pass(), parts.sizes.positions);
   RequireGpus(config, "num_attention_heads", graph.pass(), parts.sizes.heads);
-  return config.error() ? Tensor{} : BuildBertParts(graph, parts);
+  return config.error() ? BareModel{} : BuildBertParts(graph, parts);
 }
 
 }  // namespace beryl::models

@@ -17,6 +17,6 @@ struct BertParts {
 
 // With the library's defaults for BERT.
 BertParts ReadBert(Config& config, std::string prefix);
-Tensor BuildBertParts(Graph& graph, const BertParts& parts);
+BareModel BuildBertParts(Graph& graph, const BertParts& parts);
 
 }  // namespace beryl::models

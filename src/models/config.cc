@@ -169,12 +169,17 @@ int64_t Config::Int(Keys keys, int64_t otherwise) {
 }
 
 double Config::Number(Keys keys, double otherwise) {
+  return MaybeNumber(keys, otherwise).value_or(otherwise);
+}
+
+std::optional<double> Config::MaybeNumber(Keys keys, std::optional<double> otherwise) {
   std::string key;
   const std::string* text = Find(keys, key);
-  if (text == nullptr || *text == "null") return otherwise;
+  if (text == nullptr) return otherwise;
+  if (*text == "null") return std::nullopt;
   const auto number = ParseNumber(*text);
   if (!number) Fail(key, "has to be a number");
-  return number.value_or(otherwise);
+  return number ? number : otherwise;
 }
 
 bool Config::Bool(Keys keys, bool otherwise) {
@@ -202,6 +207,16 @@ std::vector<std::string> Config::Texts(Keys keys) {
     if (!item.empty()) list.emplace_back(item);
   }
   return list;
+}
+
+int64_t Config::Members(std::string_view object) const {
+  const std::string before = std::string(object) + ".";
+  int64_t members = 0;
+  for (auto at = values_.lower_bound(before); at != values_.end(); ++at) {
+    if (!at->first.starts_with(before)) break;
+    ++members;
+  }
+  return members;
 }
 
 std::vector<std::string> Config::SetInVain() const {

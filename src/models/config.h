@@ -46,9 +46,11 @@ class Config {
   // One whole number for both, or a list of two.
   std::pair<int64_t, int64_t> Pair(Keys keys, int64_t otherwise);
   double Number(Keys keys, double otherwise);
+  std::optional<double> MaybeNumber(Keys keys, std::optional<double> otherwise);  // as MaybeInt
   bool Bool(Keys keys, bool otherwise);
   std::string Text(Keys keys, const std::string& otherwise);
-  std::vector<std::string> Texts(Keys keys);  // a list of strings; empty: missing or null
+  std::vector<std::string> Texts(Keys keys);       // a list of strings; empty: missing or null
+  int64_t Members(std::string_view object) const;  // how many; 0: missing or null
 
   // Notes an error unless `holds`: "NAME: KEY = VALUE: WHY".
   void Require(bool holds, std::string_view key, const std::string& why);

@@ -3,7 +3,7 @@
 
 namespace beryl::models {
 
-Tensor BuildCtrl(Graph& graph, Config& config) {
+BareModel BuildCtrl(Graph& graph, Config& config) {
   const Pass& pass = graph.pass();
   Sizes sizes;
   sizes.vocab = config.Int({"vocab_size"}, 246534);
@@ -17,46 +17,46 @@ Tensor BuildCtrl(Graph& graph, Config& config) {
   RequirePositions(config, "n_positions", pass, sizes.positions);
   RequireGpus(config, "n_head", pass, sizes.heads);
   if (config.error()) return {};
-  const AttentionOptions options = {.heads = sizes.heads,
-                                    .kv_heads = sizes.heads,
-                                    .head_dim = sizes.hidden / sizes.heads,
-                                    .mask = AttentionOptions::Mask::kCausal,
-                                    .cache = true};
+  AttentionOptions options = {.heads = sizes.heads,
+                              .kv_heads = sizes.heads,
+                              .head_dim = sizes.hidden / sizes.heads,
+                              .mask = AttentionOptions::Mask::kCausal,
+                              .cache = true};
 
-  Tensor x = graph.Embedding("w", graph.Ids({pass.batch, pass.tokens}), sizes.vocab, sizes.hidden);
-  CausalMask(graph, pass.tokens, KeysSeen(pass, pass.tokens, options));
-  graph.Scale(x);
+  Tensor x =
+      graph.WordEmbedding("w", graph.Ids({pass.batch, pass.tokens}), sizes.vocab, sizes.hidden);
+  options.mask_made = CausalMask(graph, pass.tokens, KeysSeen(pass, pass.tokens, options));
+  x = graph.Scale(x);
   // Positions are a table of sines that is no parameter.
   const Tensor places = graph.Copy("index", graph.Activation({1, pass.tokens, sizes.hidden}));
-  graph.Add(x, places);
-  graph.Elementwise("add", {x}, x);
+  x = graph.Add(x, places);
+  x = graph.Elementwise("add", {x}, x);
   graph.Dropout("dropout", x);
   for (int64_t i = 0; i < sizes.layers; ++i) {
     x = graph.Module(Numbered("h", i), "EncoderLayer", x, [&] {
-      graph.LayerNorm("layernorm1", x);
-      const Tensor y = graph.Module("multi_head_attention", "MultiHeadAttention", x, [&] {
+      Tensor y = graph.LayerNorm("layernorm1", x);
+      y = graph.Module("multi_head_attention", "MultiHeadAttention", y, [&] {
         const LinearOptions split = {.split = Split::kColumns};
-        const Tensor q = graph.Linear("Wq", x, sizes.hidden, split);
-        const Tensor k = graph.Linear("Wk", x, sizes.hidden, split);
-        const Tensor v = graph.Linear("Wv", x, sizes.hidden, split);
+        const Tensor q = graph.Linear("Wq", y, sizes.hidden, split);
+        const Tensor k = graph.Linear("Wk", y, sizes.hidden, split);
+        const Tensor v = graph.Linear("Wv", y, sizes.hidden, split);
         return graph.Linear("dense", Attend(graph, q, k, v, options), sizes.hidden,
                             {.split = Split::kRows});
       });
       graph.Dropout("dropout1", y);
-      graph.Add(x, y);
-      graph.LayerNorm("layernorm2", x);
-      const Tensor z = graph.Module("ffn", "Sequential", x, [&] {
-        const Tensor wide = graph.Linear("0", x, sizes.intermediate, {.split = Split::kColumns});
-        graph.Act("1", "relu", wide);
-        return graph.Linear("2", wide, sizes.hidden, {.split = Split::kRows});
+      x = graph.Add(x, y);
+      y = graph.LayerNorm("layernorm2", x);
+      y = graph.Module("ffn", "Sequential", y, [&] {
+        y = graph.Linear("0", y, sizes.intermediate, {.split = Split::kColumns});
+        y = graph.Act("1", "relu", y);
+        return graph.Linear("2", y, sizes.hidden, {.split = Split::kRows});
       });
-      graph.Dropout("dropout2", z);
-      return graph.Add(x, z);
+      graph.Dropout("dropout2", y);
+      return graph.Add(x, y);
     });
   }
-  graph.LayerNorm("layernorm", x);
-  Head(graph, x, sizes.vocab, tied);
-  return x;
+  x = graph.LayerNorm("layernorm", x);
+  return {.hidden = x, .vocab = sizes.vocab, .tied = tied};
 }
 
 }  // namespace beryl::models

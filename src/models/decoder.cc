@@ -19,8 +19,7 @@ Tensor HeadNorm(Graph& graph, const DecoderParts& parts, std::string name, const
   Tensor view = x;
   view.shape.dims = {x.shape.dims[0], x.shape.dims[1], heads, parts.head_dim, 0};
   view.shape.rank = 4;
-  Norm(graph, parts, std::move(name), view);
-  return x;
+  return x.Of(Norm(graph, parts, std::move(name), view));
 }
 
 Tensor Attention(Graph& graph, const DecoderParts& parts, const AttentionOptions& options,
@@ -42,9 +41,9 @@ Tensor Attention(Graph& graph, const DecoderParts& parts, const AttentionOptions
       k = v = qkv.WithLast(keys);
     } else {
       q = graph.Linear("q_proj", x, queries, split);
-      if (parts.qk_norm) HeadNorm(graph, parts, "q_norm", q, parts.sizes.heads);
+      if (parts.qk_norm) q = HeadNorm(graph, parts, "q_norm", q, parts.sizes.heads);
       k = graph.Linear("k_proj", x, keys, kv_split);
-      if (parts.qk_norm) HeadNorm(graph, parts, "k_norm", k, parts.kv_heads);
+      if (parts.qk_norm) k = HeadNorm(graph, parts, "k_norm", k, parts.kv_heads);
       v = graph.Linear("v_proj", x, keys, kv_split);
     }
     return graph.Linear("o_proj", Attend(graph, q, k, v, options), parts.sizes.hidden,
@@ -57,29 +56,29 @@ Tensor Mlp(Graph& graph, const DecoderParts& parts, const Tensor& x) {
     const LinearOptions split = {.bias = parts.mlp_bias, .split = Split::kColumns};
     const int64_t wide = parts.sizes.intermediate;
     Tensor gate;
+    Tensor up;
     if (parts.fused) {
-      gate = graph.Linear("gate_up_proj", x, 2 * wide, split).WithLast(wide);
-      graph.Act("activation_fn", parts.activation, gate);
-      graph.Mul(gate, gate);
+      up = graph.Linear("gate_up_proj", x, 2 * wide, split).WithLast(wide);
+      gate = graph.Act("activation_fn", parts.activation, up);
     } else {
       gate = graph.Linear("gate_proj", x, wide, split);
-      graph.Act("act_fn", parts.activation, gate);
-      graph.Mul(gate, graph.Linear("up_proj", x, wide, split));
+      gate = graph.Act("act_fn", parts.activation, gate);
+      up = graph.Linear("up_proj", x, wide, split);
     }
-    return graph.Linear("down_proj", gate, parts.sizes.hidden,
+    return graph.Linear("down_proj", graph.Mul(gate, up), parts.sizes.hidden,
                         {.bias = parts.mlp_bias, .split = Split::kRows});
   });
 }
 
 // A product with the matrices of those experts that any token of the batch chose.
-void ExpertProduct(Graph& graph, const Tensor& x, const Tensor& y, double touched) {
+Tensor ExpertProduct(Graph& graph, const Tensor& x, const Tensor& y, double touched) {
   Work work;
   work.matmul_flops = 2 * x.Elements() * static_cast<double>(y.Last());
   work.flops = work.matmul_flops;
   const double weights = static_cast<double>(x.Last()) * static_cast<double>(y.Last());
   work.bytes_read = x.Bytes() + touched * weights * graph.weight_width();
   work.bytes_written = y.Bytes();
-  graph.Math("grouped_mm", MathKind::kMatmul, {x}, y, work, true);
+  return graph.Math("grouped_mm", MathKind::kMatmul, {x}, y, work, true);
 }
 
 Tensor Experts(Graph& graph, const DecoderParts& parts, const Tensor& x) {
@@ -95,63 +94,69 @@ Tensor Experts(Graph& graph, const DecoderParts& parts, const Tensor& x) {
                   "of a layer, {} each",
                   tokens, touched, parts.experts, parts.experts_a_token));
   return graph.Module("mlp", parts.prefix + "SparseMoeBlock", x, [&] {
-    const Tensor rows = graph.Activation({tokens, hidden});
-    const Tensor chosen = graph.Activation({tokens, parts.experts_a_token});
+    const Tensor rows = graph.Activation({tokens, hidden}).Of(x);
+    Tensor chosen = graph.Activation({tokens, parts.experts_a_token});
     const auto gate_parameters =
         static_cast<uint64_t>(parts.experts) * static_cast<uint64_t>(hidden);
-    graph.Primitive("gate", parts.prefix + "TopKRouter", rows, gate_parameters, [&] {
-      const Tensor logits = graph.Activation({tokens, parts.experts});
-      Work work;
-      work.matmul_flops = 2 * rows.Elements() * experts;
-      work.flops = work.matmul_flops;
-      work.bytes_read = rows.Bytes() + static_cast<double>(gate_parameters) * graph.weight_width();
-      work.bytes_written = logits.Bytes();
-      const auto gpus = static_cast<double>(pass.gpus);
-      graph.Math("mm", MathKind::kMatmul, {rows}, logits, work * gpus, false);
-      graph.Elementwise("softmax", {logits}, logits, 5);
-      graph.Elementwise("topk", {logits}, chosen);
-      graph.Elementwise("sum", {chosen}, chosen.WithLast(1));
-      return graph.Elementwise("div", {chosen}, chosen);
-    });
+    const Tensor shares =
+        graph.Primitive("gate", parts.prefix + "TopKRouter", rows, gate_parameters, [&] {
+          Tensor logits = graph.Activation({tokens, parts.experts});
+          Work work;
+          work.matmul_flops = 2 * rows.Elements() * experts;
+          work.flops = work.matmul_flops;
+          work.bytes_read =
+              rows.Bytes() + static_cast<double>(gate_parameters) * graph.weight_width();
+          work.bytes_written = logits.Bytes();
+          const auto gpus = static_cast<double>(pass.gpus);
+          logits = graph.Math("mm", MathKind::kMatmul, {rows}, logits, work * gpus, false);
+          logits = graph.Elementwise("softmax", {logits}, logits, 5);
+          chosen = graph.Elementwise("topk", {logits}, chosen);
+          const Tensor sum = graph.Elementwise("sum", {chosen}, chosen.WithLast(1));
+          const Tensor shares = graph.Elementwise("div", {chosen}, chosen);
+          graph.AlsoReads(sum);
+          return shares;
+        });
     return graph.Module("experts", parts.prefix + "Experts", rows, [&] {
       graph.AddParameters(3 * gate_parameters * static_cast<uint64_t>(wide));
-      Tensor routed = graph.Activation({tokens * parts.experts_a_token, hidden});
-      graph.Copy("index", routed);
+      Tensor routed = graph.Activation({tokens * parts.experts_a_token, hidden}).Of(x);
+      routed = graph.Copy("index", routed);
+      graph.AlsoReads(chosen);
       Tensor both = routed.WithLast(2 * wide);
       both.split = pass.gpus > 1;
-      ExpertProduct(graph, routed, both, touched);
-      const Tensor gate = both.WithLast(wide);
-      graph.Act("act_fn", parts.activation, gate);
-      graph.Mul(gate, gate);
-      ExpertProduct(graph, gate, routed, touched);
-      graph.Elementwise("mul", {routed, chosen}, routed);
+      both = ExpertProduct(graph, routed, both, touched);
+      const Tensor up = both.WithLast(wide);
+      const Tensor gate = graph.Act("act_fn", parts.activation, up);
+      routed = ExpertProduct(graph, graph.Mul(gate, up), routed, touched);
+      routed = graph.Elementwise("mul", {routed, shares}, routed);
       Work sum;
       sum.flops = routed.Elements();
       sum.bytes_read = routed.Bytes();
       sum.bytes_written = rows.Bytes();
-      graph.Math("sum", MathKind::kReduce, {routed}, rows, sum * static_cast<double>(pass.gpus),
-                 false);
-      graph.AllReduce(rows);
-      return x;
+      const Tensor added = graph.Math("sum", MathKind::kReduce, {routed}, rows,
+                                      sum * static_cast<double>(pass.gpus), false);
+      return x.Of(graph.AllReduce(added));
     });
   });
 }
 
-Tensor Layer(Graph& graph, const DecoderParts& parts, int64_t index, const Tensor& x,
+Tensor Layer(Graph& graph, const DecoderParts& parts, int64_t index, const Tensor& input,
              const AttentionOptions& options) {
-  return graph.Module(Numbered("layers", index), parts.prefix + "DecoderLayer", x, [&] {
-    Norm(graph, parts, "input_layernorm", x);
-    const Tensor attended = Attention(graph, parts, options, x);
-    if (parts.fused) graph.Dropout("resid_attn_dropout", attended);
-    if (!parts.sandwich) graph.Add(x, attended);
-    Norm(graph, parts, "post_attention_layernorm", x);
+  return graph.Module(Numbered("layers", index), parts.prefix + "DecoderLayer", input, [&] {
+    Tensor x = input;
+    Tensor y = Norm(graph, parts, "input_layernorm", x);
+    y = Attention(graph, parts, options, y);
+    if (parts.fused) graph.Dropout("resid_attn_dropout", y);
     if (parts.sandwich) {
-      graph.Add(x, attended);
-      Norm(graph, parts, "pre_feedforward_layernorm", x);
+      y = Norm(graph, parts, "post_attention_layernorm", y);
+      x = graph.Add(x, y);
+      y = Norm(graph, parts, "pre_feedforward_layernorm", x);
+    } else {
+      x = graph.Add(x, y);
+      y = Norm(graph, parts, "post_attention_layernorm", x);
     }
-    const Tensor y = parts.experts > 0 ? Experts(graph, parts, x) : Mlp(graph, parts, x);
+    y = parts.experts > 0 ? Experts(graph, parts, y) : Mlp(graph, parts, y);
     if (parts.fused) graph.Dropout("resid_mlp_dropout", y);
-    if (parts.sandwich) Norm(graph, parts, "post_feedforward_layernorm", y);
+    if (parts.sandwich) y = Norm(graph, parts, "post_feedforward_layernorm", y);
     return graph.Add(x, y);
   });
 }
@@ -206,7 +211,7 @@ void SetWindows(Config& config, DecoderParts& parts, std::optional<int64_t> wind
   }
 }
 
-Tensor BuildDecoder(Graph& graph, const DecoderParts& parts) {
+BareModel BuildDecoder(Graph& graph, const DecoderParts& parts) {
   const Pass& pass = graph.pass();
   const Tensor ids = graph.Ids({pass.batch, pass.tokens});
   AttentionOptions options = {.heads = parts.sizes.heads,
@@ -219,19 +224,19 @@ Tensor BuildDecoder(Graph& graph, const DecoderParts& parts) {
   Tensor x;
   if (parts.gemma) {
     x = graph.ScaledEmbedding("embed_tokens", parts.prefix + "TextScaledWordEmbedding", ids,
-                              parts.sizes.vocab, parts.sizes.hidden);
+                              parts.sizes.vocab, parts.sizes.hidden, true);
   } else {
-    x = graph.Embedding("embed_tokens", ids, parts.sizes.vocab, parts.sizes.hidden);
+    x = graph.WordEmbedding("embed_tokens", ids, parts.sizes.vocab, parts.sizes.hidden);
   }
-  CausalMask(graph, pass.tokens, pass.cached + pass.tokens);
-  RotaryTable(graph, parts.prefix + "RotaryEmbedding", parts.head_dim);
+  options.mask_made = CausalMask(graph, pass.tokens, pass.cached + pass.tokens);
+  options.angles = RotaryTable(graph, parts.prefix + "RotaryEmbedding", parts.head_dim);
   for (int64_t i = 0; i < parts.sizes.layers; ++i) {
     if (!parts.windows.empty()) options.window = parts.windows[static_cast<size_t>(i)];
     x = Layer(graph, parts, i, x, options);
   }
-  Norm(graph, parts, "norm", x);
-  Head(graph, x, parts.sizes.vocab, parts.tied);
-  return x;
+  x = Norm(graph, parts, "norm", x);
+  return {
+      .hidden = x, .vocab = parts.sizes.vocab, .activation = parts.activation, .tied = parts.tied};
 }
 
 }  // namespace beryl::models

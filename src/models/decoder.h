@@ -53,6 +53,6 @@ void SetWindow(DecoderParts& parts, std::optional<int64_t> window);
 void SetWindows(Config& config, DecoderParts& parts, std::optional<int64_t> window,
                 bool (*is_sliding)(int64_t layer, int64_t from), int64_t from);
 
-Tensor BuildDecoder(Graph& graph, const DecoderParts& parts);
+BareModel BuildDecoder(Graph& graph, const DecoderParts& parts);
 
 }  // namespace beryl::models

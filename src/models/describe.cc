@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "models/families.h"
+#include "models/heads.h"
 #include "models/models.h"
 
 namespace beryl::models {
@@ -15,7 +15,17 @@ namespace {
 constexpr int64_t kLargestInput = 1 << 24;
 constexpr int64_t kDefaultTokens = 128;
 
-Result<bool> CheckInput(const Family& family, const ModelInput& input) {
+// What is described: a family's model, and the head that stands behind it.
+struct Plan {
+  Family family;  // what it takes and whether it generates as the head has it
+  std::string root_type;
+  std::string_view prefix;         // of its classes
+  bool language_model = false;     // with this head,
+  const HeadForm* head = nullptr;  // or with this one, or none
+};
+
+Result<bool> CheckInput(const Plan& plan, const ModelInput& input) {
+  const Family& family = plan.family;
   const std::pair<const char*, int64_t> sizes[] = {{"batch", input.batch},
                                                    {"seq", input.seq},
                                                    {"decoder-seq", input.decoder_seq},
@@ -30,8 +40,7 @@ Result<bool> CheckInput(const Family& family, const ModelInput& input) {
   }
   if (input.gpus < 1 || input.gpus > 1024) return MisuseError("--gpus: has to be from 1 to 1024");
   const auto refuse = [&](bool given, const char* option, const char* why) -> Result<bool> {
-    if (given)
-      return MisuseError(fmt::format("--{}: {}; this is {}", option, why, family.root_type));
+    if (given) return MisuseError(fmt::format("--{}: {}; this is {}", option, why, plan.root_type));
     return true;
   };
   const bool generation = input.prompt > 0 || input.generate > 0;
@@ -68,14 +77,17 @@ Result<bool> CheckInput(const Family& family, const ModelInput& input) {
                 "only decoders have tokens in a cache");
 }
 
-Pass PassOf(const ModelInput& input, const DescribeOptions& options) {
+Pass PassOf(const Plan& plan, const ModelInput& input, const DescribeOptions& options) {
+  const Without without = plan.head != nullptr ? plan.head->without : Without::kNothing;
   Pass pass;
   pass.batch = input.batch;
   pass.tokens = input.seq;
   pass.cached = input.context;
   pass.encoded = input.seq;
   pass.decoder_tokens = input.decoder_seq;
-  pass.head = options.head;
+  pass.pooler = without != Without::kPooler;
+  pass.encoder = without != Without::kEncoder;
+  pass.decoder = without != Without::kDecoder;
   pass.dtype = options.dtype;
   pass.attention = options.attention;
   pass.gpus = input.gpus;
@@ -84,13 +96,17 @@ Pass PassOf(const ModelInput& input, const DescribeOptions& options) {
 
 class Describer {
  public:
-  Describer(const Family& family, Config config, std::string name)
-      : family_(family), config_(std::move(config)), name_(std::move(name)) {}
+  Describer(const Plan& plan, Config config, std::string name)
+      : plan_(plan), config_(std::move(config)), name_(std::move(name)) {}
 
   // One pass.
   Result<Description> Run(const Pass& pass) {
-    Graph graph(pass, name_, family_.root_type);
-    const Tensor output = family_.build(graph, config_);
+    Graph graph(pass, name_, plan_.root_type);
+    const BareModel model = plan_.family.build(graph, config_);
+    if (config_.error()) return *config_.error();
+    Tensor output = model.hidden;
+    if (plan_.language_model) LanguageModelHead(graph, model);
+    if (plan_.head != nullptr) output = plan_.head->build({graph, config_, model, plan_.prefix});
     if (config_.error()) return *config_.error();
     graph.Finish(output);
     Description description;
@@ -167,7 +183,7 @@ class Describer {
     return true;
   }
 
-  const Family& family_;
+  const Plan& plan_;
   Config config_;
   std::string name_;
 };
@@ -187,6 +203,8 @@ void Append(Description& whole, Description phase) {
     whole.nodes.push_back(std::move(phase.nodes[node]));
   }
   whole.shapes.insert(whole.shapes.end(), phase.shapes.begin(), phase.shapes.end());
+  for (const Flow& flow : phase.flows)
+    whole.flows.push_back({flow.from + offset, flow.to + offset});
   whole.tree.nodes[0].end = static_cast<NodeId>(whole.tree.nodes.size());
   whole.nodes[0].work += whole.nodes[offset].work;
   whole.nodes[0].split = whole.nodes[0].split || whole.nodes[offset].split;
@@ -196,9 +214,9 @@ void Append(Description& whole, Description phase) {
   }
 }
 
-Result<Description> DescribeGeneration(const Family& family, Describer& describer, Pass pass,
+Result<Description> DescribeGeneration(const Plan& plan, Describer& describer, Pass pass,
                                        const ModelInput& input, const std::string& name) {
-  const bool both_ways = family.input == InputKind::kTokensBothWays;
+  const bool both_ways = plan.family.input == InputKind::kTokensBothWays;
   pass.phase = RunPhase::kPrefill;
   pass.tokens = input.prompt;
   pass.encoded = input.prompt;
@@ -209,7 +227,7 @@ Result<Description> DescribeGeneration(const Family& family, Describer& describe
   TreeNode& root = whole.tree.nodes.emplace_back();
   root.level = Level::kModel;
   root.name = name;
-  root.type = family.root_type;
+  root.type = plan.root_type;
   DescribedNode& described = whole.nodes.emplace_back();
   described.phase = RunPhase::kAll;
   described.parameters = prefill->nodes[0].parameters;
@@ -286,6 +304,33 @@ ModelInput FillInput(const Family& family, Config& config, const ModelInput& giv
   return input;
 }
 
+// What `architectures` says is the model's class; the bare model where it says nothing. An entry
+// that is not known is the bare model too, which `assumptions` is told.
+Plan PlanOf(const Family& family, Config& config, HeadChoice choice,
+            std::vector<std::string>& assumptions) {
+  Plan plan = {.family = family,
+               .root_type = std::string(family.root_type),
+               .prefix = ClassPrefix(family),
+               .language_model = choice == HeadChoice::kLanguageModel};
+  if (choice != HeadChoice::kArchitecture) return plan;
+  const std::vector<std::string> named = config.Texts({"architectures"});
+  if (named.empty() || named.front() == family.root_type) return plan;
+  plan.head = FindHead(family, named.front());
+  if (plan.head == nullptr) {
+    assumptions.push_back(fmt::format(
+        "this is the bare {}: the head of {}, which 'architectures' names, is not known",
+        family.root_type, Ellipsize(Printable(named.front()), 60)));
+    return plan;
+  }
+  plan.root_type = named.front();
+  plan.family.generates = family.generates && plan.head->generates;
+  const Without without = plan.head->without;
+  if (without == Without::kEncoder || without == Without::kDecoder) {
+    plan.family.input = InputKind::kTokens;
+  }
+  return plan;
+}
+
 // "; did you mean 'num_hidden_layers'?"
 std::string NearKeys(const std::string& key, const Config& config) {
   std::string best;
@@ -339,8 +384,7 @@ Result<Description> Describe(const ModelConfig& model, const DescribeOptions& op
   if (!known) return known.error();
   const Family* family = *known;
   const std::string type = config->Text({"model_type"}, "");
-  if (auto ok = CheckInput(*family, options.input); !ok) return ok.error();
-  if (options.head && !family->generates) {
+  if (options.head == HeadChoice::kLanguageModel && !family->generates) {
     return MisuseError(fmt::format("--head: {} has no language model's head", family->root_type));
   }
   for (const auto& [key, value] : options.set) {
@@ -354,6 +398,8 @@ Result<Description> Describe(const ModelConfig& model, const DescribeOptions& op
     config->Set("image_size", std::to_string(options.input.image_size));
   }
   std::vector<std::string> assumptions = {AttentionSentence(options.attention)};
+  const Plan plan = PlanOf(*family, *config, options.head, assumptions);
+  if (auto ok = CheckInput(plan, options.input); !ok) return ok.error();
   if (options.follow_hidden_size) {
     if (std::string followed = config->FollowHiddenSize(); !followed.empty()) {
       assumptions.push_back(std::move(followed));
@@ -362,17 +408,16 @@ Result<Description> Describe(const ModelConfig& model, const DescribeOptions& op
   if (std::string differs = OtherDtype(*config, options.dtype); !differs.empty()) {
     assumptions.push_back(std::move(differs));
   }
-  if (options.head) {
+  if (plan.language_model) {
     assumptions.emplace_back("with the language model's head, on the last token of each sequence");
   }
-  const ModelInput input = FillInput(*family, *config, options.input, assumptions);
-  const Pass pass = PassOf(input, options);
+  const ModelInput input = FillInput(plan.family, *config, options.input, assumptions);
+  const Pass pass = PassOf(plan, input, options);
 
   // Keys that were set in vain show only once the model has been built.
-  Describer describer(*family, *config, model.name);
-  auto description = input.prompt > 0
-                         ? DescribeGeneration(*family, describer, pass, input, model.name)
-                         : describer.Run(pass);
+  Describer describer(plan, *config, model.name);
+  auto description = input.prompt > 0 ? DescribeGeneration(plan, describer, pass, input, model.name)
+                                      : describer.Run(pass);
   if (const auto vain = describer.config().SetInVain(); !vain.empty()) {
     return MisuseError(fmt::format("--set {}: {} has no such key{}", vain.front(), model.name,
                                    NearKeys(vain.front(), describer.config())));

@@ -198,10 +198,12 @@ TEST(DescribeTest, FusedAttentionDoesTheSameProductsOnFewerBytes) {
 
 TEST(DescribeTest, TheHeadIsCountedWhereItIsAskedFor) {
   const Description bare = Described(kSmallLlama, {.input = {.seq = 5}});
-  const Description headed = Described(kSmallLlama, {.input = {.seq = 5}, .head = true});
+  const Description headed =
+      Described(kSmallLlama, {.input = {.seq = 5}, .head = HeadChoice::kLanguageModel});
   EXPECT_EQ(headed.nodes[0].parameters - bare.nodes[0].parameters, 101u * 64u);
   EXPECT_EQ(headed.nodes[0].work.matmul_flops - bare.nodes[0].work.matmul_flops, 2 * 101 * 64);
-  EXPECT_THAT(Refusal(R"({"model_type": "bert"})", {.head = true}), HasSubstr("--head"));
+  EXPECT_THAT(Refusal(R"({"model_type": "bert"})", {.head = HeadChoice::kLanguageModel}),
+              HasSubstr("--head"));
 }
 
 TEST(DescribeTest, RefusesWhatContradictsItselfByTheKeysName) {

@@ -4,7 +4,7 @@
 namespace beryl::models {
 namespace {
 
-Tensor Attention(Graph& graph, const Sizes& sizes, const Tensor& x) {
+Tensor Attention(Graph& graph, const Sizes& sizes, const Tensor& mask, const Tensor& x) {
   return graph.Module("attention", "DistilBertSelfAttention", x, [&] {
     const LinearOptions split = {.split = Split::kColumns};
     const Tensor q = graph.Linear("q_lin", x, sizes.hidden, split);
@@ -16,22 +16,23 @@ Tensor Attention(Graph& graph, const Sizes& sizes, const Tensor& x) {
                                    .kv_heads = sizes.heads,
                                    .head_dim = sizes.hidden / sizes.heads,
                                    .mask = AttentionOptions::Mask::kFill,
+                                   .mask_made = mask,
                                    .scale = AttentionOptions::Scale::kQueries});
     return graph.Linear("out_lin", context, sizes.hidden, {.split = Split::kRows});
   });
 }
 
 Tensor Layer(Graph& graph, const Sizes& sizes, const std::string& activation, int64_t index,
-             const Tensor& x) {
-  return graph.Module(Numbered("layer", index), "TransformerBlock", x, [&] {
-    const Tensor attended = Attention(graph, sizes, x);
-    graph.LayerNorm("sa_layer_norm", graph.Add(attended, x));
-    const Tensor y = graph.Module("ffn", "FFN", x, [&] {
-      const Tensor wide = graph.Linear("lin1", x, sizes.intermediate, {.split = Split::kColumns});
-      graph.Act("activation", activation, wide);
-      const Tensor back = graph.Linear("lin2", wide, sizes.hidden, {.split = Split::kRows});
-      graph.Dropout("dropout", back);
-      return back;
+             const Tensor& mask, const Tensor& input) {
+  return graph.Module(Numbered("layer", index), "TransformerBlock", input, [&] {
+    Tensor y = Attention(graph, sizes, mask, input);
+    const Tensor x = graph.LayerNorm("sa_layer_norm", graph.Add(y, input));
+    y = graph.Module("ffn", "FFN", x, [&] {
+      y = graph.Linear("lin1", x, sizes.intermediate, {.split = Split::kColumns});
+      y = graph.Act("activation", activation, y);
+      y = graph.Linear("lin2", y, sizes.hidden, {.split = Split::kRows});
+      graph.Dropout("dropout", y);
+      return y;
     });
     return graph.LayerNorm("output_layer_norm", graph.Add(y, x));
   });
@@ -39,7 +40,7 @@ Tensor Layer(Graph& graph, const Sizes& sizes, const std::string& activation, in
 
 }  // namespace
 
-Tensor BuildDistilBert(Graph& graph, Config& config) {
+BareModel BuildDistilBert(Graph& graph, Config& config) {
   const Pass& pass = graph.pass();
   Sizes sizes;
   sizes.vocab = config.Int({"vocab_size"}, 30522);
@@ -55,21 +56,22 @@ Tensor BuildDistilBert(Graph& graph, Config& config) {
   if (config.error()) return {};
 
   const Tensor ids = graph.Ids({pass.batch, pass.tokens});
-  graph.Elementwise("ones", {}, graph.Activation({pass.batch, pass.tokens}), 0);
+  const Tensor mask = graph.Elementwise("ones", {}, graph.Activation({pass.batch, pass.tokens}), 0);
   Tensor x = graph.Module("embeddings", "Embeddings", ids, [&] {
-    graph.Elementwise("arange", {}, graph.Ids({pass.tokens}), 0);
+    const Tensor range = graph.Elementwise("arange", {}, graph.Ids({pass.tokens}), 0);
     graph.Views(2, ids);
-    const Tensor words = graph.Embedding("word_embeddings", ids, sizes.vocab, sizes.hidden);
+    const Tensor words = graph.WordEmbedding("word_embeddings", ids, sizes.vocab, sizes.hidden);
     const Tensor places =
-        graph.Embedding("position_embeddings", ids, sizes.positions, sizes.hidden);
-    graph.LayerNorm("LayerNorm", graph.Add(words, places));
-    graph.Dropout("dropout", words);
-    return words;
+        graph.Embedding("position_embeddings", ids.Of(range), sizes.positions, sizes.hidden);
+    const Tensor y = graph.LayerNorm("LayerNorm", graph.Add(words, places));
+    graph.Dropout("dropout", y);
+    return y;
   });
-  return graph.Module("transformer", "Transformer", x, [&] {
-    for (int64_t i = 0; i < sizes.layers; ++i) x = Layer(graph, sizes, activation, i, x);
+  x = graph.Module("transformer", "Transformer", x, [&] {
+    for (int64_t i = 0; i < sizes.layers; ++i) x = Layer(graph, sizes, activation, i, mask, x);
     return x;
   });
+  return {.hidden = x, .vocab = sizes.vocab, .activation = activation};
 }
 
 }  // namespace beryl::models

@@ -83,26 +83,4 @@ void RequireNoCrossAttention(Config& config) {
                  "models that attend to another model's output are not described");
 }
 
-void Head(Graph& graph, const Tensor& hidden, int64_t vocab, bool tied) {
-  if (!graph.pass().head) return;
-  Tensor last = hidden;
-  last.shape.dims[1] = 1;
-  const Tensor logits = last.WithLast(vocab);
-  if (!tied) {
-    graph.Linear("lm_head", last, vocab, {.bias = false});
-    return;
-  }
-  // The table of the embedding is taken once more: nothing is stored for it.
-  graph.Primitive("lm_head", "Linear", last, 0, [&] {
-    Work work;
-    work.matmul_flops = 2 * last.Elements() * static_cast<double>(vocab);
-    work.flops = work.matmul_flops;
-    work.bytes_read = last.Bytes() + static_cast<double>(hidden.Last()) *
-                                         static_cast<double>(vocab) * graph.activation_width();
-    work.bytes_written = logits.Bytes();
-    return graph.Math("mm", MathKind::kMatmul, {last}, logits,
-                      work * static_cast<double>(graph.pass().gpus), false);
-  });
-}
-
 }  // namespace beryl::models

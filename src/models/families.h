@@ -1,6 +1,8 @@
 // The families of models: one file each that reads like the model, and a table that knows them.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,6 +13,16 @@ namespace beryl::models {
 
 enum class InputKind : uint8_t { kTokens, kTokensBothWays, kImage };
 
+// What a family has built, as far as heads go on from it.
+struct BareModel {
+  Tensor hidden;       // what the last layer gives, for all tokens
+  Tensor pooled = {};  // what the pooler gives; of rank 0 where there is none
+  int64_t vocab = 0;
+  int64_t word_size = 0;  // of a row of the table of words, if not the hidden size (ALBERT)
+  std::string activation = {};
+  bool tied = true;  // the language model's head takes the table of words
+};
+
 struct Family {
   std::string_view model_type;  // in config.json
   std::string_view root_type;   // the class of the bare model
@@ -18,32 +30,32 @@ struct Family {
   bool generates = false;
   // Builds the model into the graph and returns what comes out. Reads the configuration first, and
   // stops where that has an error.
-  Tensor (*build)(Graph& graph, Config& config);
+  BareModel (*build)(Graph& graph, Config& config);
 };
 const std::vector<Family>& Families();
 const Family* FindFamily(std::string_view model_type);
 
-Tensor BuildBert(Graph& graph, Config& config);
-Tensor BuildRoberta(Graph& graph, Config& config);
-Tensor BuildXlmRoberta(Graph& graph, Config& config);
-Tensor BuildDistilBert(Graph& graph, Config& config);
-Tensor BuildAlbert(Graph& graph, Config& config);
-Tensor BuildOpenAiGpt(Graph& graph, Config& config);
-Tensor BuildGpt2(Graph& graph, Config& config);
-Tensor BuildCtrl(Graph& graph, Config& config);
-Tensor BuildT5(Graph& graph, Config& config);
-Tensor BuildBart(Graph& graph, Config& config);
-Tensor BuildVit(Graph& graph, Config& config);
-Tensor BuildLlama(Graph& graph, Config& config);
-Tensor BuildMistral(Graph& graph, Config& config);
-Tensor BuildMixtral(Graph& graph, Config& config);
-Tensor BuildQwen2(Graph& graph, Config& config);
-Tensor BuildQwen3(Graph& graph, Config& config);
-Tensor BuildGemma(Graph& graph, Config& config);
-Tensor BuildGemma2(Graph& graph, Config& config);
-Tensor BuildPhi(Graph& graph, Config& config);
-Tensor BuildPhi3(Graph& graph, Config& config);
-Tensor BuildGptNeox(Graph& graph, Config& config);
+BareModel BuildBert(Graph& graph, Config& config);
+BareModel BuildRoberta(Graph& graph, Config& config);
+BareModel BuildXlmRoberta(Graph& graph, Config& config);
+BareModel BuildDistilBert(Graph& graph, Config& config);
+BareModel BuildAlbert(Graph& graph, Config& config);
+BareModel BuildOpenAiGpt(Graph& graph, Config& config);
+BareModel BuildGpt2(Graph& graph, Config& config);
+BareModel BuildCtrl(Graph& graph, Config& config);
+BareModel BuildT5(Graph& graph, Config& config);
+BareModel BuildBart(Graph& graph, Config& config);
+BareModel BuildVit(Graph& graph, Config& config);
+BareModel BuildLlama(Graph& graph, Config& config);
+BareModel BuildMistral(Graph& graph, Config& config);
+BareModel BuildMixtral(Graph& graph, Config& config);
+BareModel BuildQwen2(Graph& graph, Config& config);
+BareModel BuildQwen3(Graph& graph, Config& config);
+BareModel BuildGemma(Graph& graph, Config& config);
+BareModel BuildGemma2(Graph& graph, Config& config);
+BareModel BuildPhi(Graph& graph, Config& config);
+BareModel BuildPhi3(Graph& graph, Config& config);
+BareModel BuildGptNeox(Graph& graph, Config& config);
 
 // --- What several families have.
 
@@ -70,8 +82,5 @@ void RequireGpus(Config& config, std::string_view key, const Pass& pass, int64_t
 
 // Layers that attend to another model's output are not described here.
 void RequireNoCrossAttention(Config& config);
-
-// The language model's head, on the last token; nothing unless the pass asks for it.
-void Head(Graph& graph, const Tensor& hidden, int64_t vocab, bool tied);
 
 }  // namespace beryl::models

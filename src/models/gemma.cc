@@ -2,7 +2,7 @@
 
 namespace beryl::models {
 
-Tensor BuildGemma(Graph& graph, Config& config) {
+BareModel BuildGemma(Graph& graph, Config& config) {
   DecoderParts parts = ReadDecoder(config, graph.pass(), "Gemma",
                                    {.vocab = 256000,
                                     .hidden = 3072,
@@ -17,10 +17,10 @@ Tensor BuildGemma(Graph& graph, Config& config) {
   parts.gemma = true;
   // Configurations of the first checkpoints say gelu; the model was never run with it.
   if (parts.activation == "gelu") parts.activation = "gelu_pytorch_tanh";
-  return config.error() ? Tensor{} : BuildDecoder(graph, parts);
+  return config.error() ? BareModel{} : BuildDecoder(graph, parts);
 }
 
-Tensor BuildGemma2(Graph& graph, Config& config) {
+BareModel BuildGemma2(Graph& graph, Config& config) {
   DecoderParts parts = ReadDecoder(config, graph.pass(), "Gemma2",
                                    {.vocab = 256000,
                                     .hidden = 2304,
@@ -33,14 +33,14 @@ Tensor BuildGemma2(Graph& graph, Config& config) {
                                     .tied = true},
                                    {"hidden_activation"});
   parts.qkv_bias = parts.out_bias = config.Bool({"attention_bias"}, false);
-  parts.softcap = config.Number({"attn_logit_softcapping"}, 50) > 0;
+  parts.softcap = config.MaybeNumber({"attn_logit_softcapping"}, 50).has_value();
   parts.gemma = true;
   parts.sandwich = true;
   // Every other layer sees a window, the first one does.
   SetWindows(
       config, parts, config.MaybeInt({"sliding_window"}, 4096),
       [](int64_t layer, int64_t) { return layer % 2 == 0; }, 0);
-  return config.error() ? Tensor{} : BuildDecoder(graph, parts);
+  return config.error() ? BareModel{} : BuildDecoder(graph, parts);
 }
 
 }  // namespace beryl::models

@@ -26,15 +26,10 @@ Tensor Attention(Graph& graph, const Sizes& sizes, const std::string& type,
 Tensor Mlp(Graph& graph, const Sizes& sizes, const std::string& type, const std::string& activation,
            bool own_activation, const Tensor& x) {
   return graph.Module("mlp", type, x, [&] {
-    const Tensor wide =
+    Tensor y =
         graph.Linear("c_fc", x, sizes.intermediate, {.split = Split::kColumns, .type = kConv1D});
-    if (own_activation) {
-      graph.Act("act", activation, wide);
-    } else {
-      graph.Act(activation, wide);
-    }
-    const Tensor y =
-        graph.Linear("c_proj", wide, sizes.hidden, {.split = Split::kRows, .type = kConv1D});
+    y = own_activation ? graph.Act("act", activation, y) : graph.Act(activation, y);
+    y = graph.Linear("c_proj", y, sizes.hidden, {.split = Split::kRows, .type = kConv1D});
     graph.Dropout("dropout", y);
     return y;
   });
@@ -64,7 +59,7 @@ AttentionOptions OptionsOf(const Sizes& sizes, AttentionOptions::Mask mask) {
 
 }  // namespace
 
-Tensor BuildGpt2(Graph& graph, Config& config) {
+BareModel BuildGpt2(Graph& graph, Config& config) {
   const Pass& pass = graph.pass();
   Sizes sizes = ReadGpt(config, pass, 50257, 1024);
   sizes.intermediate = config.Int({"n_inner"}, sizes.intermediate);
@@ -76,25 +71,24 @@ Tensor BuildGpt2(Graph& graph, Config& config) {
   options.cache = true;
 
   Tensor x =
-      graph.Embedding("wte", graph.Ids({pass.batch, pass.tokens}), sizes.vocab, sizes.hidden);
-  graph.Add(x, graph.Embedding("wpe", graph.Ids({int64_t{1}, pass.tokens}), sizes.positions,
-                               sizes.hidden));
+      graph.WordEmbedding("wte", graph.Ids({pass.batch, pass.tokens}), sizes.vocab, sizes.hidden);
+  x = graph.Add(x, graph.Embedding("wpe", graph.Ids({int64_t{1}, pass.tokens}), sizes.positions,
+                                   sizes.hidden));
   graph.Dropout("drop", x);
   for (int64_t i = 0; i < sizes.layers; ++i) {
     x = graph.Module(Numbered("h", i), "GPT2Block", x, [&] {
-      graph.LayerNorm("ln_1", x);
-      graph.Add(Attention(graph, sizes, "GPT2Attention", options, x), x);
-      graph.LayerNorm("ln_2", x);
-      return graph.Add(Mlp(graph, sizes, "GPT2MLP", activation, true, x), x);
+      Tensor y = graph.LayerNorm("ln_1", x);
+      x = graph.Add(Attention(graph, sizes, "GPT2Attention", options, y), x);
+      y = graph.LayerNorm("ln_2", x);
+      return graph.Add(Mlp(graph, sizes, "GPT2MLP", activation, true, y), x);
     });
   }
-  graph.LayerNorm("ln_f", x);
-  Head(graph, x, sizes.vocab, tied);
-  return x;
+  x = graph.LayerNorm("ln_f", x);
+  return {.hidden = x, .vocab = sizes.vocab, .tied = tied};
 }
 
 // The first GPT: normalised behind each part, not before, and nothing is cached.
-Tensor BuildOpenAiGpt(Graph& graph, Config& config) {
+BareModel BuildOpenAiGpt(Graph& graph, Config& config) {
   const Pass& pass = graph.pass();
   const Sizes sizes = ReadGpt(config, pass, 40478, 512);
   // What its code calls gelu is what others call gelu_new.
@@ -106,22 +100,22 @@ Tensor BuildOpenAiGpt(Graph& graph, Config& config) {
   if (config.error()) return {};
   const AttentionOptions options = OptionsOf(sizes, AttentionOptions::Mask::kWeigh);
 
-  Tensor x = graph.Embedding("tokens_embed", graph.Ids({pass.batch, pass.tokens}), sizes.vocab,
-                             sizes.hidden);
-  graph.Add(x, graph.Embedding("positions_embed", graph.Ids({int64_t{1}, pass.tokens}),
-                               sizes.positions, sizes.hidden));
-  graph.Elementwise("add", {x}, x);  // token types, of which there are none
+  Tensor x = graph.WordEmbedding("tokens_embed", graph.Ids({pass.batch, pass.tokens}), sizes.vocab,
+                                 sizes.hidden);
+  x = graph.Add(x, graph.Embedding("positions_embed", graph.Ids({int64_t{1}, pass.tokens}),
+                                   sizes.positions, sizes.hidden));
+  x = graph.Elementwise("add", {x}, x);  // token types, of which there are none
   graph.Dropout("drop", x);
   for (int64_t i = 0; i < sizes.layers; ++i) {
     x = graph.Module(Numbered("h", i), "Block", x, [&] {
-      graph.Add(Attention(graph, sizes, "Attention", options, x), x);
-      graph.LayerNorm("ln_1", x);
+      x = graph.Add(Attention(graph, sizes, "Attention", options, x), x);
+      x = graph.LayerNorm("ln_1", x);
       // One activation module serves all layers; it has the scope of the first.
-      graph.Add(Mlp(graph, sizes, "MLP", activation, i == 0, x), x);
+      x = graph.Add(Mlp(graph, sizes, "MLP", activation, i == 0, x), x);
       return graph.LayerNorm("ln_2", x);
     });
   }
-  return x;
+  return {.hidden = x, .vocab = sizes.vocab};
 }
 
 }  // namespace beryl::models

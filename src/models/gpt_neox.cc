@@ -3,8 +3,9 @@
 
 namespace beryl::models {
 
-// GPT-NeoX and the Pythias: attention and feed-forward side by side, each on a norm of its own.
-Tensor BuildGptNeox(Graph& graph, Config& config) {
+// GPT-NeoX and the Pythias: attention and feed-forward side by side, each on a norm of its own, or
+// one after the other.
+BareModel BuildGptNeox(Graph& graph, Config& config) {
   const Pass& pass = graph.pass();
   Sizes sizes;
   sizes.vocab = config.Int({"vocab_size"}, 50432);
@@ -16,6 +17,7 @@ Tensor BuildGptNeox(Graph& graph, Config& config) {
   const double turned =
       config.Number({"rope_parameters.partial_rotary_factor", "rotary_pct"}, 0.25);
   const bool bias = config.Bool({"attention_bias"}, true);
+  const bool parallel = config.Bool({"use_parallel_residual"}, true);
   const bool tied = config.Bool({"tie_word_embeddings"}, false);
   RequireHeads(config, "num_attention_heads", sizes);
   RequireGpus(config, "num_attention_heads", pass, sizes.heads);
@@ -23,43 +25,44 @@ Tensor BuildGptNeox(Graph& graph, Config& config) {
   if (config.error()) return {};
   const int64_t head_dim = sizes.hidden / sizes.heads;
   const auto rotary = static_cast<int64_t>(static_cast<double>(head_dim) * turned);
-  const AttentionOptions options = {.heads = sizes.heads,
-                                    .kv_heads = sizes.heads,
-                                    .head_dim = head_dim,
-                                    .rotary_dim = rotary,
-                                    .mask = AttentionOptions::Mask::kCausal,
-                                    .cache = true};
+  AttentionOptions options = {.heads = sizes.heads,
+                              .kv_heads = sizes.heads,
+                              .head_dim = head_dim,
+                              .rotary_dim = rotary,
+                              .mask = AttentionOptions::Mask::kCausal,
+                              .cache = true};
 
-  Tensor x =
-      graph.Embedding("embed_in", graph.Ids({pass.batch, pass.tokens}), sizes.vocab, sizes.hidden);
-  CausalMask(graph, pass.tokens, pass.cached + pass.tokens);
+  Tensor x = graph.WordEmbedding("embed_in", graph.Ids({pass.batch, pass.tokens}), sizes.vocab,
+                                 sizes.hidden);
+  options.mask_made = CausalMask(graph, pass.tokens, pass.cached + pass.tokens);
   graph.Dropout("emb_dropout", x);
-  RotaryTable(graph, "GPTNeoXRotaryEmbedding", rotary);
+  options.angles = RotaryTable(graph, "GPTNeoXRotaryEmbedding", rotary);
   for (int64_t i = 0; i < sizes.layers; ++i) {
     x = graph.Module(Numbered("layers", i), "GPTNeoXLayer", x, [&] {
-      graph.LayerNorm("input_layernorm", x);
-      const Tensor attended = graph.Module("attention", "GPTNeoXAttention", x, [&] {
-        const Tensor qkv = graph.Linear("query_key_value", x, 3 * sizes.hidden,
+      const Tensor first = graph.LayerNorm("input_layernorm", x);
+      const Tensor attended = graph.Module("attention", "GPTNeoXAttention", first, [&] {
+        const Tensor qkv = graph.Linear("query_key_value", first, 3 * sizes.hidden,
                                         {.bias = bias, .split = Split::kColumns});
         const Tensor part = qkv.WithLast(sizes.hidden);
         return graph.Linear("dense", Attend(graph, part, part, part, options), sizes.hidden,
                             {.bias = bias, .split = Split::kRows});
       });
       graph.Dropout("post_attention_dropout", attended);
-      graph.LayerNorm("post_attention_layernorm", x);
-      const Tensor y = graph.Module("mlp", "GPTNeoXMLP", x, [&] {
-        const Tensor wide =
-            graph.Linear("dense_h_to_4h", x, sizes.intermediate, {.split = Split::kColumns});
-        graph.Act("act", activation, wide);
-        return graph.Linear("dense_4h_to_h", wide, sizes.hidden, {.split = Split::kRows});
+      // One after the other: the first sum is taken before the second norm.
+      if (!parallel) x = graph.Add(attended, x);
+      Tensor y = graph.LayerNorm("post_attention_layernorm", x);
+      y = graph.Module("mlp", "GPTNeoXMLP", y, [&] {
+        y = graph.Linear("dense_h_to_4h", y, sizes.intermediate, {.split = Split::kColumns});
+        y = graph.Act("act", activation, y);
+        return graph.Linear("dense_4h_to_h", y, sizes.hidden, {.split = Split::kRows});
       });
       graph.Dropout("post_mlp_dropout", y);
-      return graph.Add(graph.Add(attended, y), x);
+      if (parallel) y = graph.Add(attended, y);
+      return graph.Add(y, x);
     });
   }
-  graph.LayerNorm("final_layer_norm", x);
-  Head(graph, x, sizes.vocab, tied);
-  return x;
+  x = graph.LayerNorm("final_layer_norm", x);
+  return {.hidden = x, .vocab = sizes.vocab, .tied = tied};
 }
 
 }  // namespace beryl::models

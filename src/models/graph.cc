@@ -1,6 +1,7 @@
 #include "models/graph.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "models/activations.h"
@@ -34,6 +35,12 @@ Tensor Tensor::WithLast(int64_t size) const {
   Tensor other = *this;
   other.shape.dims[shape.rank - size_t{1}] = size;
   return other;
+}
+
+Tensor Tensor::Of(const Tensor& whole) const {
+  Tensor view = *this;
+  view.made_by = whole.made_by;
+  return view;
 }
 
 Graph::Graph(const Pass& pass, std::string name, std::string_view type)
@@ -105,11 +112,24 @@ Tensor Graph::Math(std::string_view name, MathKind kind, std::initializer_list<T
   node.kind = kind;
   node.split = split && pass_.gpus > 1;
   node.work = work * runs_;
-  return Close(output);
+  Tensor made = Close(output);
+  made.made_by = static_cast<NodeId>(nodes_.size() - 1);
+  if (kind == MathKind::kView) return made;
+  for (const Tensor& input : inputs) AlsoReads(input);
+  return made;
+}
+
+void Graph::AlsoReads(const Tensor& tensor) {
+  if (tensor.made_by == kNoNode) return;
+  // Operations come in order, so what is out of order is what this one takes: a few.
+  const Flow flow = {tensor.made_by, static_cast<NodeId>(nodes_.size() - 1)};
+  auto at = flows_.end();
+  while (at != flows_.begin() && flow < *(at - 1)) --at;
+  if (at == flows_.begin() || *(at - 1) != flow) flows_.insert(at, flow);
 }
 
 void Graph::Views(int count, const Tensor& x) {
-  Repeat(count, [&] { Math("view", MathKind::kView, {x}, x, {}, x.split); });
+  Repeat(count, [&] { std::ignore = Math("view", MathKind::kView, {x}, x, {}, x.split); });
 }
 
 Tensor Graph::Elementwise(std::string_view name, std::initializer_list<Tensor> inputs,
@@ -129,8 +149,8 @@ Tensor Graph::CopyTo(std::string_view name, const Tensor& x, const Tensor& outpu
   return Math(name, MathKind::kCopy, {x}, output, work * Copies(output.split), output.split);
 }
 
-void Graph::AllReduce(const Tensor& partial) {
-  if (pass_.gpus == 1) return;
+Tensor Graph::AllReduce(const Tensor& partial) {
+  if (pass_.gpus == 1) return partial;
   // A ring: each GPU sends its share on twice round, but for one step.
   const auto gpus = static_cast<double>(pass_.gpus);
   Work work;
@@ -138,7 +158,7 @@ void Graph::AllReduce(const Tensor& partial) {
   work.flops = (gpus - 1) * partial.Elements();
   work.bytes_read = work.bytes_sent;
   work.bytes_written = work.bytes_sent;
-  Math("all_reduce", MathKind::kSend, {partial}, partial, work, true);
+  return Math("all_reduce", MathKind::kSend, {partial}, partial, work, true);
 }
 
 Tensor Graph::Linear(std::string name, const Tensor& x, int64_t out, const LinearOptions& options) {
@@ -150,18 +170,21 @@ Tensor Graph::Linear(std::string name, const Tensor& x, int64_t out, const Linea
   y.width = activation_width_;
   y.split = pass_.gpus > 1 && options.split == Split::kColumns;
   Open(std::move(name), options.type, Level::kMl, {x});
-  AddParameters(parameters);
+  if (options.counted) AddParameters(parameters);
+  if (options.counted && options.tied) ShareTable(static_cast<uint64_t>(weights));
   const bool split = pass_.gpus > 1 && options.split != Split::kNone;
   const auto gpus = static_cast<double>(pass_.gpus);
   Work work;
   work.matmul_flops = 2 * x.Elements() * static_cast<double>(out);
   work.flops = work.matmul_flops + (options.bias ? y.Elements() : 0);
-  work.bytes_read = weights * weight_width_ + (options.bias ? double(out) * activation_width_ : 0);
+  // Tables of words stay as wide as what is looked up in them.
+  const double width = options.tied ? activation_width_ : weight_width_;
+  work.bytes_read = weights * width + (options.bias ? double(out) * activation_width_ : 0);
   if (options.split == Split::kNone) work = work * gpus;
   work.bytes_read += x.Bytes() * Copies(options.split == Split::kRows);
   work.bytes_written = y.Bytes() * Copies(options.split == Split::kColumns);
-  Math(options.bias ? "addmm" : "mm", MathKind::kMatmul, {x}, y, work, split);
-  if (options.split == Split::kRows) AllReduce(y);
+  y = Math(options.bias ? "addmm" : "mm", MathKind::kMatmul, {x}, y, work, split);
+  if (options.split == Split::kRows) y = AllReduce(y);
   return Close(y);
 }
 
@@ -170,7 +193,7 @@ Tensor Graph::Gather(const Tensor& ids, int64_t rows, int64_t width, bool tied) 
   y.shape.dims[y.shape.rank++] = width;
   y.width = activation_width_;
   AddParameters(static_cast<uint64_t>(rows) * static_cast<uint64_t>(width));
-  if (tied) tied_.push_back(open_.back());
+  if (tied) ShareTable(static_cast<uint64_t>(rows) * static_cast<uint64_t>(width));
   Work work;
   work.bytes_read = ids.Bytes() + y.Bytes();
   work.bytes_written = y.Bytes();
@@ -178,8 +201,13 @@ Tensor Graph::Gather(const Tensor& ids, int64_t rows, int64_t width, bool tied) 
 }
 
 Tensor Graph::Embedding(std::string name, const Tensor& ids, int64_t rows, int64_t width,
-                        std::string_view type, bool tied) {
-  return Primitive(std::move(name), type, ids, 0, [&] { return Gather(ids, rows, width, tied); });
+                        std::string_view type) {
+  return Primitive(std::move(name), type, ids, 0, [&] { return Gather(ids, rows, width, false); });
+}
+
+Tensor Graph::WordEmbedding(std::string name, const Tensor& ids, int64_t rows, int64_t width) {
+  return Primitive(std::move(name), "Embedding", ids, 0,
+                   [&] { return Gather(ids, rows, width, true); });
 }
 
 Tensor Graph::ScaledEmbedding(std::string name, std::string_view type, const Tensor& ids,
@@ -192,7 +220,7 @@ void Graph::Unused(std::string name, std::string_view type, uint64_t parameters,
   Open(std::move(name), type, Level::kMl, {});
   AddParameters(parameters);
   nodes_[open_.back()].runs = 0;
-  if (tied) tied_.push_back(open_.back());
+  if (tied) ShareTable(parameters);
   const NodeId id = open_.back();
   open_.pop_back();
   tree_.nodes[id].end = static_cast<NodeId>(tree_.nodes.size());
@@ -215,21 +243,21 @@ Tensor Graph::RmsNorm(std::string name, std::string_view type, const Tensor& x, 
     // In float32, whatever the model is in.
     Tensor wide = x;
     wide.width = 4;
-    const Tensor row = wide.WithLast(1);
+    Tensor row = wide.WithLast(1);
     Tensor weight = Activation({x.Last()});
-    if (x.width < 4) CopyTo("to", x, wide);
+    if (x.width < 4) wide = CopyTo("to", x, wide);
     const Tensor squares = Elementwise("pow", {wide}, wide);
     Work mean;
     mean.flops = wide.Elements();
     mean.bytes_read = wide.Bytes();
     mean.bytes_written = row.Bytes();
-    Math("mean", MathKind::kReduce, {squares}, row, mean * Copies(x.split), x.split);
-    Elementwise("add", {row}, row);
-    Elementwise("rsqrt", {row}, row, 2);
-    Elementwise("mul", {wide, row}, wide);
-    if (x.width < 4) CopyTo("to", wide, x);
-    if (shifted) Elementwise("add", {weight}, weight);
-    return Elementwise("mul", {x, weight}, x);
+    row = Math("mean", MathKind::kReduce, {squares}, row, mean * Copies(x.split), x.split);
+    row = Elementwise("add", {row}, row);
+    row = Elementwise("rsqrt", {row}, row, 2);
+    wide = Elementwise("mul", {wide, row}, wide);
+    const Tensor even = x.width < 4 ? CopyTo("to", wide, x) : wide;
+    if (shifted) weight = Elementwise("add", {weight}, weight);
+    return Elementwise("mul", {even, weight}, x);
   });
 }
 
@@ -256,14 +284,15 @@ Tensor Graph::Conv2d(std::string name, const Tensor& image, int64_t out_channels
 Tensor Graph::Act(std::string_view activation, const Tensor& x) {
   const ActivationFunction* found = FindActivation(activation);
   if (found == nullptr) return x;
+  std::vector<Tensor> made = {x};
   for (const ActivationOperation& operation : found->operations) {
-    if (operation.two_inputs) {
-      Elementwise(operation.name, {x, x}, x, operation.flops);
-    } else {
-      Elementwise(operation.name, {x}, x, operation.flops);
-    }
+    const Tensor& first = made[operation.reads];
+    made.push_back(
+        operation.reads_too
+            ? Elementwise(operation.name, {first, made[*operation.reads_too]}, x, operation.flops)
+            : Elementwise(operation.name, {first}, x, operation.flops));
   }
-  return x;
+  return made.back();
 }
 
 Tensor Graph::Act(std::string name, std::string_view activation, const Tensor& x) {
@@ -277,7 +306,7 @@ Tensor Graph::Tanh(std::string name, const Tensor& x) {
 }
 
 void Graph::Dropout(std::string name, const Tensor& x) {
-  Primitive(std::move(name), "Dropout", x, 0, [&] { return x; });
+  std::ignore = Primitive(std::move(name), "Dropout", x, 0, [&] { return x; });
 }
 
 Tensor Graph::MatMul(double batch, int64_t m, int64_t k, int64_t n, const Tensor& left,
@@ -289,9 +318,8 @@ Tensor Graph::MatMul(double batch, int64_t m, int64_t k, int64_t n, const Tensor
   work.flops = work.matmul_flops;
   work.bytes_read = left.Bytes() + right.Bytes();
   work.bytes_written = output.Bytes();
-  Math("bmm", MathKind::kBatchedMatmul, {left, right}, output, work * Copies(output.split),
-       output.split);
-  return Close(output);
+  return Close(Math("bmm", MathKind::kBatchedMatmul, {left, right}, output,
+                    work * Copies(output.split), output.split));
 }
 
 Tensor Graph::Softmax(const Tensor& x) {
@@ -304,9 +332,13 @@ Tensor Graph::Softmax(const Tensor& x) {
   });
 }
 
+void Graph::ShareTable(uint64_t parameters) {
+  tied_.push_back(open_.back());
+  tied_parameters_ = parameters;
+}
+
 void Graph::CountTiedOnce() {
   if (tied_.size() < 2) return;
-  const uint64_t parameters = nodes_[tied_.front()].parameters;
   std::vector<uint32_t> below(nodes_.size());
   for (const NodeId tied : tied_) {
     for (NodeId node = tied;; node = tree_.nodes[node].parent) {
@@ -315,7 +347,7 @@ void Graph::CountTiedOnce() {
     }
   }
   for (NodeId node = 0; node < nodes_.size(); ++node) {
-    if (below[node] > 1) nodes_[node].parameters -= (below[node] - 1) * parameters;
+    if (below[node] > 1) nodes_[node].parameters -= (below[node] - 1) * tied_parameters_;
   }
 }
 
@@ -347,6 +379,7 @@ void Graph::Take(Description& description) {
   description.tree = std::move(tree_);
   description.nodes = std::move(nodes_);
   description.shapes = std::move(shapes_);
+  description.flows = std::move(flows_);
   description.assumptions = std::move(assumptions_);
 }
 

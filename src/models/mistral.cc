@@ -4,14 +4,14 @@
 
 namespace beryl::models {
 
-Tensor BuildMistral(Graph& graph, Config& config) {
+BareModel BuildMistral(Graph& graph, Config& config) {
   DecoderParts parts =
       ReadDecoder(config, graph.pass(), "Mistral", {.kv_heads = 8, .intermediate = 14336});
   SetWindow(parts, config.MaybeInt({"sliding_window"}, 4096));
-  return config.error() ? Tensor{} : BuildDecoder(graph, parts);
+  return config.error() ? BareModel{} : BuildDecoder(graph, parts);
 }
 
-Tensor BuildMixtral(Graph& graph, Config& config) {
+BareModel BuildMixtral(Graph& graph, Config& config) {
   DecoderParts parts =
       ReadDecoder(config, graph.pass(), "Mixtral", {.kv_heads = 8, .intermediate = 14336});
   SetWindow(parts, config.MaybeInt({"sliding_window"}, std::nullopt));
@@ -19,7 +19,7 @@ Tensor BuildMixtral(Graph& graph, Config& config) {
   parts.experts_a_token = config.Int({"num_experts_per_tok"}, 2);
   config.Require(parts.experts_a_token <= parts.experts, "num_experts_per_tok",
                  fmt::format("there are only {} experts", parts.experts));
-  return config.error() ? Tensor{} : BuildDecoder(graph, parts);
+  return config.error() ? BareModel{} : BuildDecoder(graph, parts);
 }
 
 }  // namespace beryl::models

@@ -2,6 +2,7 @@
 // model's tree with shapes, operations, bytes and parameters. No weights, no Python, no network.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,12 +40,21 @@ struct ModelTraits {
 // Fails as Describe does where the family is not known.
 Result<ModelTraits> TraitsOf(const ModelConfig& config);
 
+// What stands behind the bare model.
+enum class HeadChoice : uint8_t {
+  kNone,
+  kLanguageModel,  // the language model's head, on the last token of each sequence
+  // The one of the class that the configuration's 'architectures' names first: what was run. On all
+  // tokens, in a generation on the last. The bare model, if that is named, or nothing is.
+  kArchitecture,
+};
+
 struct DescribeOptions {
   // 0 for what was not asked for. Without seq and prompt, 128 tokens, or as many as fit.
   ModelInput input = {};
   Dtype dtype = Dtype::kFloat32;
   AttentionKind attention = AttentionKind::kEager;
-  bool head = false;  // with the language model's head, on the last token of each sequence
+  HeadChoice head = HeadChoice::kNone;
   // Keys of the configuration to change, and their values as text.
   std::vector<std::pair<std::string, std::string>> set = {};
   // Where the hidden size is set: heads and inner sizes follow it, unless they are set too.

@@ -6,7 +6,7 @@
 namespace beryl::models {
 
 // Attention and feed-forward side by side on one norm; part of each head turns with its position.
-Tensor BuildPhi(Graph& graph, Config& config) {
+BareModel BuildPhi(Graph& graph, Config& config) {
   const Pass& pass = graph.pass();
   const DecoderParts parts = ReadDecoder(config, pass, "Phi",
                                          {.vocab = 51200,
@@ -23,55 +23,54 @@ Tensor BuildPhi(Graph& graph, Config& config) {
   if (config.error()) return {};
   const Sizes& sizes = parts.sizes;
   const auto rotary = static_cast<int64_t>(static_cast<double>(parts.head_dim) * turned);
-  const AttentionOptions options = {.heads = sizes.heads,
-                                    .kv_heads = parts.kv_heads,
-                                    .head_dim = parts.head_dim,
-                                    .rotary_dim = rotary,
-                                    .mask = AttentionOptions::Mask::kCausal,
-                                    .cache = true};
+  AttentionOptions options = {.heads = sizes.heads,
+                              .kv_heads = parts.kv_heads,
+                              .head_dim = parts.head_dim,
+                              .rotary_dim = rotary,
+                              .mask = AttentionOptions::Mask::kCausal,
+                              .cache = true};
 
-  Tensor x = graph.Embedding("embed_tokens", graph.Ids({pass.batch, pass.tokens}), sizes.vocab,
-                             sizes.hidden);
-  CausalMask(graph, pass.tokens, pass.cached + pass.tokens);
+  Tensor x = graph.WordEmbedding("embed_tokens", graph.Ids({pass.batch, pass.tokens}), sizes.vocab,
+                                 sizes.hidden);
+  options.mask_made = CausalMask(graph, pass.tokens, pass.cached + pass.tokens);
   graph.Dropout("embed_dropout", x);
-  RotaryTable(graph, "PhiRotaryEmbedding", rotary);
+  options.angles = RotaryTable(graph, "PhiRotaryEmbedding", rotary);
   for (int64_t i = 0; i < sizes.layers; ++i) {
     x = graph.Module(Numbered("layers", i), "PhiDecoderLayer", x, [&] {
-      graph.LayerNorm("input_layernorm", x);
-      const Tensor attended = graph.Module("self_attn", "PhiAttention", x, [&] {
+      const Tensor normed = graph.LayerNorm("input_layernorm", x);
+      const Tensor attended = graph.Module("self_attn", "PhiAttention", normed, [&] {
         const LinearOptions split = {.split = Split::kColumns};
-        const Tensor q = graph.Linear("q_proj", x, sizes.heads * parts.head_dim, split);
-        const Tensor k = graph.Linear("k_proj", x, parts.kv_heads * parts.head_dim, split);
-        const Tensor v = graph.Linear("v_proj", x, parts.kv_heads * parts.head_dim, split);
+        Tensor q = graph.Linear("q_proj", normed, sizes.heads * parts.head_dim, split);
+        Tensor k = graph.Linear("k_proj", normed, parts.kv_heads * parts.head_dim, split);
+        const Tensor v = graph.Linear("v_proj", normed, parts.kv_heads * parts.head_dim, split);
         if (qk_norm) {
           const Tensor head =
               graph.Activation({pass.batch, pass.tokens, sizes.heads, parts.head_dim});
-          graph.LayerNorm("q_layernorm", head);
-          graph.LayerNorm("k_layernorm", head);
+          q = q.Of(graph.LayerNorm("q_layernorm", head.Of(q)));
+          k = k.Of(graph.LayerNorm("k_layernorm", head.Of(k)));
         }
         return graph.Linear("dense", Attend(graph, q, k, v, options), sizes.hidden,
                             {.split = Split::kRows});
       });
       graph.Dropout("resid_dropout", attended);
-      const Tensor y = graph.Module("mlp", "PhiMLP", x, [&] {
-        const Tensor wide = graph.Linear("fc1", x, sizes.intermediate, {.split = Split::kColumns});
-        graph.Act("activation_fn", parts.activation, wide);
+      const Tensor y = graph.Module("mlp", "PhiMLP", normed, [&] {
+        Tensor wide = graph.Linear("fc1", normed, sizes.intermediate, {.split = Split::kColumns});
+        wide = graph.Act("activation_fn", parts.activation, wide);
         return graph.Linear("fc2", wide, sizes.hidden, {.split = Split::kRows});
       });
       return graph.Add(graph.Add(attended, y), x);
     });
   }
-  graph.LayerNorm("final_layernorm", x);
-  Head(graph, x, sizes.vocab, parts.tied);
-  return x;
+  x = graph.LayerNorm("final_layernorm", x);
+  return {.hidden = x, .vocab = sizes.vocab, .tied = parts.tied};
 }
 
-Tensor BuildPhi3(Graph& graph, Config& config) {
+BareModel BuildPhi3(Graph& graph, Config& config) {
   DecoderParts parts = ReadDecoder(config, graph.pass(), "Phi3",
                                    {.vocab = 32064, .hidden = 3072, .intermediate = 8192});
   parts.fused = true;
   SetWindow(parts, config.MaybeInt({"sliding_window"}, std::nullopt));
-  return config.error() ? Tensor{} : BuildDecoder(graph, parts);
+  return config.error() ? BareModel{} : BuildDecoder(graph, parts);
 }
 
 }  // namespace beryl::models

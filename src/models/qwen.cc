@@ -17,22 +17,22 @@ void ReadWindows(Config& config, DecoderParts& parts) {
 
 }  // namespace
 
-Tensor BuildQwen2(Graph& graph, Config& config) {
+BareModel BuildQwen2(Graph& graph, Config& config) {
   DecoderParts parts = ReadDecoder(config, graph.pass(), "Qwen2",
                                    {.vocab = 151936, .kv_heads = 32, .intermediate = 22016});
   parts.qkv_bias = true;
   ReadWindows(config, parts);
-  return config.error() ? Tensor{} : BuildDecoder(graph, parts);
+  return config.error() ? BareModel{} : BuildDecoder(graph, parts);
 }
 
-Tensor BuildQwen3(Graph& graph, Config& config) {
+BareModel BuildQwen3(Graph& graph, Config& config) {
   DecoderParts parts =
       ReadDecoder(config, graph.pass(), "Qwen3",
                   {.vocab = 151936, .kv_heads = 32, .head_dim = 128, .intermediate = 22016});
   parts.qkv_bias = parts.out_bias = config.Bool({"attention_bias"}, false);
   parts.qk_norm = true;
   ReadWindows(config, parts);
-  return config.error() ? Tensor{} : BuildDecoder(graph, parts);
+  return config.error() ? BareModel{} : BuildDecoder(graph, parts);
 }
 
 }  // namespace beryl::models

@@ -4,7 +4,7 @@ namespace beryl::models {
 namespace {
 
 // BERT, but that positions are counted from behind the padding token's number.
-Tensor Build(Graph& graph, Config& config, const char* prefix, int64_t vocab) {
+BareModel Build(Graph& graph, Config& config, const char* prefix, int64_t vocab) {
   BertParts parts = ReadBert(config, prefix);
   parts.sizes.vocab = config.Int({"vocab_size"}, vocab);
   parts.position_a_token = true;
@@ -15,14 +15,16 @@ Tensor Build(Graph& graph, Config& config, const char* prefix, int64_t vocab) {
   RequirePositions(config, "max_position_embeddings", graph.pass(),
                    parts.sizes.positions - static_cast<int64_t>(padding) - 1);
   RequireGpus(config, "num_attention_heads", graph.pass(), parts.sizes.heads);
-  return config.error() ? Tensor{} : BuildBertParts(graph, parts);
+  return config.error() ? BareModel{} : BuildBertParts(graph, parts);
 }
 
 }  // namespace
 
-Tensor BuildRoberta(Graph& graph, Config& config) { return Build(graph, config, "Roberta", 50265); }
+BareModel BuildRoberta(Graph& graph, Config& config) {
+  return Build(graph, config, "Roberta", 50265);
+}
 
-Tensor BuildXlmRoberta(Graph& graph, Config& config) {
+BareModel BuildXlmRoberta(Graph& graph, Config& config) {
   return Build(graph, config, "XLMRoberta", 30522);
 }
 

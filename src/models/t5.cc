@@ -19,15 +19,22 @@ Tensor Norm(Graph& graph, const std::string& name, const Tensor& x) {
 }
 
 // Which bucket of distances each pair of positions falls into, and the bias of each bucket.
-void RelativeBias(Graph& graph, const T5Parts& parts, int64_t tokens, int64_t keys) {
-  const Tensor pairs = graph.Ids({tokens, keys});
-  for (int i = 0; i < 15; ++i) graph.Elementwise("bucket", {pairs}, pairs);
-  graph.Embedding("relative_attention_bias", pairs, parts.buckets, parts.sizes.heads);
+Tensor RelativeBias(Graph& graph, const T5Parts& parts, int64_t tokens, int64_t keys) {
+  Tensor pairs = graph.Ids({tokens, keys});
+  for (int i = 0; i < 15; ++i) pairs = graph.Elementwise("bucket", {pairs}, pairs);
+  return graph.Embedding("relative_attention_bias", pairs, parts.buckets, parts.sizes.heads);
 }
 
-// `memory`: what is attended to is the encoder's output; else x itself.
+// What attention to itself takes that is made once for all layers of a stack.
+struct MadeOnce {
+  Tensor mask;
+  Tensor bias;
+};
+
+// `memory`: what is attended to is the encoder's output; else x itself. The first layer makes the
+// bias, if it is no memory's.
 Tensor Attention(Graph& graph, const T5Parts& parts, const std::string& name, bool decoder,
-                 const Tensor* memory, bool has_bias, const Tensor& x) {
+                 const Tensor* memory, bool makes_bias, MadeOnce& made, const Tensor& x) {
   const Pass& pass = graph.pass();
   const int64_t inner = parts.sizes.heads * parts.head_dim;
   return graph.Module(name, "T5Attention", x, [&] {
@@ -36,11 +43,14 @@ Tensor Attention(Graph& graph, const T5Parts& parts, const std::string& name, bo
     AttentionOptions options = {.heads = parts.sizes.heads,
                                 .kv_heads = parts.sizes.heads,
                                 .head_dim = parts.head_dim,
+                                .mask_made = made.mask,
                                 .bias = true};
     const auto [k, v] = ProjectKeys(graph, {"k", "v"}, x, memory, decoder, split, options);
-    if (has_bias) {
-      RelativeBias(graph, parts, x.shape.dims[1], KeysSeen(pass, x.shape.dims[1], options));
+    if (makes_bias) {
+      made.bias =
+          RelativeBias(graph, parts, x.shape.dims[1], KeysSeen(pass, x.shape.dims[1], options));
     }
+    options.bias_made = made.bias;
     return graph.Linear("o", Attend(graph, q, k, v, options), parts.sizes.hidden,
                         {.bias = false, .split = Split::kRows});
   });
@@ -48,15 +58,15 @@ Tensor Attention(Graph& graph, const T5Parts& parts, const std::string& name, bo
 
 Tensor FeedForward(Graph& graph, const T5Parts& parts, int64_t index, const Tensor& x) {
   return graph.Module(Numbered("layer", index), "T5LayerFF", x, [&] {
-    Norm(graph, "layer_norm", x);
+    const Tensor normed = Norm(graph, "layer_norm", x);
     const char* type = parts.gated ? "T5DenseGatedActDense" : "T5DenseActDense";
-    const Tensor y = graph.Module("DenseReluDense", type, x, [&] {
+    const Tensor y = graph.Module("DenseReluDense", type, normed, [&] {
       const LinearOptions split = {.bias = false, .split = Split::kColumns};
-      const Tensor wide =
-          graph.Linear(parts.gated ? "wi_0" : "wi", x, parts.sizes.intermediate, split);
-      graph.Act("act", parts.activation, wide);
+      Tensor wide =
+          graph.Linear(parts.gated ? "wi_0" : "wi", normed, parts.sizes.intermediate, split);
+      wide = graph.Act("act", parts.activation, wide);
       if (parts.gated) {
-        graph.Mul(wide, graph.Linear("wi_1", x, parts.sizes.intermediate, split));
+        wide = graph.Mul(wide, graph.Linear("wi_1", normed, parts.sizes.intermediate, split));
       }
       graph.Dropout("dropout", wide);
       return graph.Linear("wo", wide, parts.sizes.hidden, {.bias = false, .split = Split::kRows});
@@ -72,22 +82,23 @@ Tensor Stack(Graph& graph, const T5Parts& parts, const char* name, int64_t layer
   const bool decoder = memory != nullptr;
   const Tensor ids = graph.Ids({graph.pass().batch, tokens});
   return graph.Module(name, "T5Stack", ids, [&] {
-    Tensor x = graph.Embedding("embed_tokens", ids, parts.sizes.vocab, parts.sizes.hidden,
-                               "Embedding", true);
-    if (decoder) CausalMask(graph, tokens, graph.pass().cached + tokens);
+    Tensor x = graph.WordEmbedding("embed_tokens", ids, parts.sizes.vocab, parts.sizes.hidden);
+    MadeOnce made;
+    MadeOnce of_memory;
+    if (decoder) made.mask = CausalMask(graph, tokens, graph.pass().cached + tokens);
     graph.Dropout("dropout", x);
     for (int64_t i = 0; i < layers; ++i) {
       x = graph.Module(Numbered("block", i), "T5Block", x, [&] {
         x = graph.Module("layer.0", "T5LayerSelfAttention", x, [&] {
-          Norm(graph, "layer_norm", x);
-          const Tensor y = Attention(graph, parts, "SelfAttention", decoder, nullptr, i == 0, x);
+          Tensor y = Norm(graph, "layer_norm", x);
+          y = Attention(graph, parts, "SelfAttention", decoder, nullptr, i == 0, made, y);
           graph.Dropout("dropout", y);
           return graph.Add(x, y);
         });
         if (decoder) {
           x = graph.Module("layer.1", "T5LayerCrossAttention", x, [&] {
-            Norm(graph, "layer_norm", x);
-            const Tensor y = Attention(graph, parts, "EncDecAttention", true, memory, false, x);
+            Tensor y = Norm(graph, "layer_norm", x);
+            y = Attention(graph, parts, "EncDecAttention", true, memory, false, of_memory, y);
             graph.Dropout("dropout", y);
             return graph.Add(x, y);
           });
@@ -101,7 +112,7 @@ Tensor Stack(Graph& graph, const T5Parts& parts, const char* name, int64_t layer
 
 }  // namespace
 
-Tensor BuildT5(Graph& graph, Config& config) {
+BareModel BuildT5(Graph& graph, Config& config) {
   const Pass& pass = graph.pass();
   T5Parts parts;
   parts.sizes.vocab = config.Int({"vocab_size"}, 32128);
@@ -129,10 +140,10 @@ Tensor BuildT5(Graph& graph, Config& config) {
   if (pass.run_encoder) {
     memory = Stack(graph, parts, "encoder", parts.sizes.layers, pass.encoded, nullptr);
   }
-  const Tensor x =
-      Stack(graph, parts, "decoder", parts.decoder_layers, pass.decoder_tokens, &memory);
-  Head(graph, x, parts.sizes.vocab, tied);
-  return x;
+  BareModel model = {.hidden = memory, .vocab = parts.sizes.vocab, .tied = tied};
+  if (!pass.decoder) return model;
+  model.hidden = Stack(graph, parts, "decoder", parts.decoder_layers, pass.decoder_tokens, &memory);
+  return model;
 }
 
 }  // namespace beryl::models

@@ -8,7 +8,7 @@
 
 namespace beryl::models {
 
-Tensor BuildVit(Graph& graph, Config& config) {
+BareModel BuildVit(Graph& graph, Config& config) {
   const Pass& pass = graph.pass();
   Sizes sizes;
   sizes.hidden = config.Int({"hidden_size"}, 768);
@@ -39,46 +39,48 @@ Tensor BuildVit(Graph& graph, Config& config) {
 
   const Tensor pixels = graph.Activation({pass.batch, channels, height, width});
   Tensor x = graph.Activation({pass.batch, patches + 1, sizes.hidden});
-  graph.Module("embeddings", "ViTEmbeddings", pixels, [&] {
+  x = graph.Module("embeddings", "ViTEmbeddings", pixels, [&] {
     // The class token, and a position for it and each patch.
     graph.AddParameters(static_cast<uint64_t>(patches + 2) * static_cast<uint64_t>(sizes.hidden));
-    graph.Module("patch_embeddings", "ViTPatchEmbeddings", pixels, [&] {
-      graph.Conv2d("projection", pixels, sizes.hidden, patch_height, patch_width);
-      return graph.Activation({pass.batch, patches, sizes.hidden});
+    const Tensor embedded = graph.Module("patch_embeddings", "ViTPatchEmbeddings", pixels, [&] {
+      const Tensor y = graph.Conv2d("projection", pixels, sizes.hidden, patch_height, patch_width);
+      return graph.Activation({pass.batch, patches, sizes.hidden}).Of(y);
     });
-    graph.Copy("cat", x);
-    graph.Add(x, graph.Activation({1, patches + 1, sizes.hidden}));
+    x = graph.Copy("cat", x.Of(embedded));
+    x = graph.Add(x, graph.Activation({1, patches + 1, sizes.hidden}));
     graph.Dropout("dropout", x);
     return x;
   });
   for (int64_t i = 0; i < sizes.layers; ++i) {
     x = graph.Module(Numbered("layers", i), "ViTLayer", x, [&] {
-      graph.LayerNorm("layernorm_before", x);
-      const Tensor attended = graph.Module("attention", "ViTAttention", x, [&] {
+      Tensor y = graph.LayerNorm("layernorm_before", x);
+      y = graph.Module("attention", "ViTAttention", y, [&] {
         const LinearOptions split = {.bias = qkv_bias, .split = Split::kColumns};
-        const Tensor q = graph.Linear("q_proj", x, sizes.hidden, split);
-        const Tensor k = graph.Linear("k_proj", x, sizes.hidden, split);
-        const Tensor v = graph.Linear("v_proj", x, sizes.hidden, split);
+        const Tensor q = graph.Linear("q_proj", y, sizes.hidden, split);
+        const Tensor k = graph.Linear("k_proj", y, sizes.hidden, split);
+        const Tensor v = graph.Linear("v_proj", y, sizes.hidden, split);
         return graph.Linear("o_proj", Attend(graph, q, k, v, options), sizes.hidden,
                             {.split = Split::kRows});
       });
-      graph.Add(attended, x);
-      graph.LayerNorm("layernorm_after", x);
-      const Tensor y = graph.Module("mlp", "ViTMLP", x, [&] {
-        const Tensor wide = graph.Linear("fc1", x, sizes.intermediate, {.split = Split::kColumns});
-        graph.Act("activation_fn", activation, wide);
-        return graph.Linear("fc2", wide, sizes.hidden, {.split = Split::kRows});
+      x = graph.Add(y, x);
+      y = graph.LayerNorm("layernorm_after", x);
+      y = graph.Module("mlp", "ViTMLP", y, [&] {
+        y = graph.Linear("fc1", y, sizes.intermediate, {.split = Split::kColumns});
+        y = graph.Act("activation_fn", activation, y);
+        return graph.Linear("fc2", y, sizes.hidden, {.split = Split::kRows});
       });
       graph.Dropout("dropout", y);
       return graph.Add(y, x);
     });
   }
-  graph.LayerNorm("layernorm", x);
-  graph.Module("pooler", "ViTPooler", x, [&] {
-    const Tensor first = graph.Activation({pass.batch, sizes.hidden});
+  x = graph.LayerNorm("layernorm", x);
+  BareModel model = {.hidden = x};
+  if (!pass.pooler) return model;
+  model.pooled = graph.Module("pooler", "ViTPooler", x, [&] {
+    const Tensor first = graph.Activation({pass.batch, sizes.hidden}).Of(x);
     return graph.Act("activation", pooler_act, graph.Linear("dense", first, pooled));
   });
-  return x;
+  return model;
 }
 
 }  // namespace beryl::models

@@ -90,6 +90,18 @@ struct DescribedNode {
   uint8_t output_count = 0;
 };
 
+// What the math operation `from` gives, the math operation `to` takes.
+struct Flow {
+  NodeId from = 0;
+  NodeId to = 0;
+
+  friend bool operator==(const Flow&, const Flow&) = default;
+  // What one operation takes stands together.
+  friend bool operator<(const Flow& a, const Flow& b) {
+    return a.to != b.to ? a.to < b.to : a.from < b.from;
+  }
+};
+
 // What goes in. 0: does not apply.
 struct ModelInput {
   int64_t batch = 1;        // sequences, images, concurrent requests
@@ -116,6 +128,10 @@ struct Description {
   ModelTree tree;
   std::vector<DescribedNode> nodes;  // by node
   std::vector<Shape> shapes;
+  // In order, each once, from a lower node to a higher one, between math operations. Views are
+  // passed by. What comes from outside of the pass (input, weights, the cache) comes from no
+  // operation, and what a layer that runs several times gives itself is left out.
+  std::vector<Flow> flows;
   std::vector<std::string> assumptions;  // a sentence each
   std::string tool;                      // that says so; who shows it fills it in
 };
