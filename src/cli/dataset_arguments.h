@@ -7,8 +7,8 @@
 
 #include "base/result.h"
 #include "cli/run_arguments.h"
-#include "types/dataset.h"
 #include "types/column.h"
+#include "types/dataset.h"
 #include "types/energy_model.h"
 #include "types/energy_use.h"
 #include "views/views.h"

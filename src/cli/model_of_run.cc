@@ -1,7 +1,7 @@
 #include "cli/model_of_run.h"
 
 #include <algorithm>
-#include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -90,6 +90,17 @@ bool TakeSeen(const models::ModelTraits& traits, const tree::SeenInput& seen,
   return true;
 }
 
+// The model's class as the run has it, with or without a head; empty: the run does not tell.
+std::string ClassThatRan(const models::ModelConfig& config, const ModelTree& run) {
+  std::set<std::string_view> tried;
+  for (const TreeNode& node : run.nodes) {
+    const bool is_new =
+        IsModule(node.level) && !node.type.empty() && tried.insert(node.type).second;
+    if (is_new && models::IsClassOf(config, node.type)) return node.type;
+  }
+  return "";
+}
+
 std::string SizesText(const Sizes& sizes) {
   std::string text;
   for (const auto& size : sizes) {
@@ -128,7 +139,10 @@ Result<bool> GiveModel(const RunModelArguments& arguments, AccountedRun& run) {
   auto options = DescribeOptionsOf(arguments.described);
   if (!options) return options.error();
   options->head = models::HeadChoice::kArchitecture;
-  const tree::SeenInput seen = tree::SeeInput(run.input.ops);
+  options->architecture = ClassThatRan(*config, run.built.tree);
+  tree::SeenInput seen = tree::SeeInput(run.input.ops, traits->vocabulary);
+  // A table may have been made larger than configured.
+  if (seen.tokens.empty()) seen = tree::SeeInput(run.input.ops, 0);
   const bool input_seen = TakeSeen(*traits, seen, arguments.described, *options);
   auto description = models::Describe(*config, *options);
   if (!description) return description.error();

@@ -51,7 +51,7 @@ struct AccountedRun {
   Footprint footprint;
   tree::TraceTree built;
   tree::TraceTree folded;
-  std::vector<NodeId> folded_of;           // by node of `built`: where it went in `folded`
+  std::vector<NodeId> folded_of;          // by node of `built`: where it went in `folded`
   std::optional<tree::ModelOfRun> model;  // what a description gave it; cli/model_of_run.h
 };
 Result<AccountedRun> AccountRun(RunInput input, const PipelineOptions& options);

@@ -307,13 +307,15 @@ ModelInput FillInput(const Family& family, Config& config, const ModelInput& giv
 // What `architectures` says is the model's class; the bare model where it says nothing. An entry
 // that is not known is the bare model too, which `assumptions` is told.
 Plan PlanOf(const Family& family, Config& config, HeadChoice choice,
-            std::vector<std::string>& assumptions) {
+            const std::string& architecture, std::vector<std::string>& assumptions) {
   Plan plan = {.family = family,
                .root_type = std::string(family.root_type),
                .prefix = ClassPrefix(family),
                .language_model = choice == HeadChoice::kLanguageModel};
   if (choice != HeadChoice::kArchitecture) return plan;
-  const std::vector<std::string> named = config.Texts({"architectures"});
+  const std::vector<std::string> named = architecture.empty()
+                                             ? config.Texts({"architectures"})
+                                             : std::vector<std::string>{architecture};
   if (named.empty() || named.front() == family.root_type) return plan;
   plan.head = FindHead(family, named.front());
   if (plan.head == nullptr) {
@@ -373,8 +375,16 @@ Result<ModelTraits> TraitsOf(const ModelConfig& model) {
   if (!config) return config.error();
   const auto family = FamilyOf(*config, model.name);
   if (!family) return family.error();
+  const bool takes_images = (*family)->input == InputKind::kImage;
   return ModelTraits{(*family)->generates, (*family)->input == InputKind::kTokensBothWays,
-                     (*family)->input == InputKind::kImage};
+                     takes_images, takes_images ? 0 : config->Int({"vocab_size"}, 0)};
+}
+
+bool IsClassOf(const ModelConfig& model, std::string_view name) {
+  auto config = Config::Parse(model.text, model.name);
+  if (!config) return false;
+  const auto family = FamilyOf(*config, model.name);
+  return family && (name == (*family)->root_type || FindHead(**family, name) != nullptr);
 }
 
 Result<Description> Describe(const ModelConfig& model, const DescribeOptions& options) {
@@ -398,7 +408,7 @@ Result<Description> Describe(const ModelConfig& model, const DescribeOptions& op
     config->Set("image_size", std::to_string(options.input.image_size));
   }
   std::vector<std::string> assumptions = {AttentionSentence(options.attention)};
-  const Plan plan = PlanOf(*family, *config, options.head, assumptions);
+  const Plan plan = PlanOf(*family, *config, options.head, options.architecture, assumptions);
   if (auto ok = CheckInput(plan, options.input); !ok) return ok.error();
   if (options.follow_hidden_size) {
     if (std::string followed = config->FollowHiddenSize(); !followed.empty()) {

@@ -36,9 +36,12 @@ struct ModelTraits {
   bool generates = false;
   bool encoder_decoder = false;
   bool takes_images = false;
+  int64_t vocabulary = 0;  // rows of the table of words; 0: it has none
 };
 // Fails as Describe does where the family is not known.
 Result<ModelTraits> TraitsOf(const ModelConfig& config);
+// Whether a class is the model of this configuration, bare or with a head that is known.
+bool IsClassOf(const ModelConfig& config, std::string_view name);
 
 // What stands behind the bare model.
 enum class HeadChoice : uint8_t {
@@ -55,6 +58,7 @@ struct DescribeOptions {
   Dtype dtype = Dtype::kFloat32;
   AttentionKind attention = AttentionKind::kEager;
   HeadChoice head = HeadChoice::kNone;
+  std::string architecture = {};  // with kArchitecture: instead of what the configuration names
   // Keys of the configuration to change, and their values as text.
   std::vector<std::pair<std::string, std::string>> set = {};
   // Where the hidden size is set: heads and inner sizes follow it, unless they are set too.

@@ -160,14 +160,15 @@ class Alignment {
     }
   }
 
-  // A primitive calls its main operation once each time it runs.
+  // A primitive calls its main operation once each time it runs, and none less often.
   void CountPasses() {
     const std::vector<uint64_t> counts = CountKinds(trace_);
     std::vector<uint64_t> calls(built_.tree.size(), 0);
     for (uint32_t kind = 0; kind < trace_.kinds.size(); ++kind) {
       if (trace_.kinds[kind].phase != Phase::kForward) continue;
       const NodeId parent = built_.tree[built_.node_of_kind[kind]].parent;
-      calls[parent] = std::max(calls[parent], CallsOf(kind, counts));
+      const uint64_t here = CallsOf(kind, counts);
+      calls[parent] = calls[parent] == 0 ? here : std::min(calls[parent], here);
     }
     std::vector<double> passes;
     for (NodeId node = 0; node < built_.tree.size(); ++node) {
@@ -218,7 +219,7 @@ class Alignment {
     for (NodeId node = 1; node < built_.tree.size(); ++node) {
       if (!IsModule(built_.tree[node].level) || !IsInModel(node)) continue;
       const NodeId parent = built_.tree[node].parent;
-      inside[node] = inside[parent] ||
+      inside[node] = inside[parent] || IsLoss(node) ||
                      (match_[node] != kNoNode && one_.tree[match_[node]].level == Level::kMl);
       alignment.module_energy_j += own[node];
       if (match_[node] != kNoNode || inside[node]) {
@@ -229,6 +230,12 @@ class Alignment {
     }
     std::stable_sort(alignment.unmatched.begin(), alignment.unmatched.end(),
                      [](const auto& a, const auto& b) { return a.energy_j > b.energy_j; });
+  }
+
+  // Libraries make a loss on the spot, in the code of the model that has it: no attribute names it,
+  // so no description does. It is the work of the module around it.
+  bool IsLoss(NodeId node) const {
+    return match_[built_.tree[node].parent] != kNoNode && built_.tree[node].type.ends_with("Loss");
   }
 
   // Modules have a class; the collection of what no module claims and regions that were marked
@@ -271,8 +278,7 @@ class Alignment {
     }
   }
 
-  // The description's numbers at the modules that matched, and those of the whole at what is around
-  // it.
+  // The description's numbers at the modules that matched; what is around them has what is in it.
   void AddDescribed(const Column& column) {
     if (!LookOf(column.quantity).adds_up) return;
     if (column.quantity == Quantity::kTime) return;  // of the run there is a measured one
@@ -289,13 +295,11 @@ class Alignment {
       if (from->empty()) continue;
       const std::vector<double> sums = AddUp(*from);
       to->assign(built_.tree.size(), kUnknown);
-      for (NodeId node = 0; node < built_.tree.size(); ++node) {
-        if (match_[node] != kNoNode) (*to)[node] = sums[match_[node]];
-        if (match_[node] != 0) continue;
-        for (NodeId outer = built_.tree[node].parent;; outer = built_.tree[outer].parent) {
-          (*to)[outer] = sums[0];
-          if (outer == 0) break;
-        }
+      for (NodeId node = built_.tree.size(); node-- > 0;) {
+        double& value = (*to)[node];
+        if (match_[node] != kNoNode) value = sums[match_[node]];
+        double& outer = (*to)[built_.tree[node].parent];
+        if (node > 0 && !std::isnan(value)) outer = std::isnan(outer) ? value : outer + value;
       }
     }
     if (!column.marked.empty()) {

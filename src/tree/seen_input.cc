@@ -52,7 +52,7 @@ std::vector<uint64_t> CountKinds(const OpTrace& trace) {
   return counts;
 }
 
-SeenInput SeeInput(const OpTrace& trace) {
+SeenInput SeeInput(const OpTrace& trace, int64_t vocabulary) {
   SeenInput seen;
   const std::vector<uint64_t> counts = CountKinds(trace);
   int64_t largest_table = 0;
@@ -72,7 +72,7 @@ SeenInput SeeInput(const OpTrace& trace) {
     if (type != kLookUp || shapes.size() < 2 || shapes[0].size() != 2 || shapes[1].size() != 2) {
       continue;
     }
-    // Of several tables, that of the words is the largest.
+    if (vocabulary > 0 && shapes[0][0] != vocabulary) continue;
     const int64_t table = shapes[0][0] * shapes[0][1];
     if (table > largest_table) seen.tokens.clear();
     largest_table = std::max(largest_table, table);

@@ -78,11 +78,12 @@ struct SeenInput {
     int64_t length = 0;  // tokens, or pixels a side
     uint64_t count = 0;
   };
-  std::vector<Size> tokens;  // by the look-ups in the largest table, one for each place of them
+  std::vector<Size> tokens;  // by the look-ups in the table of words, one for each place of them
   std::vector<Size> images;
   std::optional<AttentionKind> attention;
 };
-SeenInput SeeInput(const OpTrace& trace);
+// `vocabulary`: how many rows the table of words has; 0: of all tables it is the largest.
+SeenInput SeeInput(const OpTrace& trace, int64_t vocabulary);
 
 // What a description gives a run: columns and scopes beside the run's own tree.
 struct ModelOfRun {

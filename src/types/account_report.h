@@ -29,7 +29,7 @@ struct AccountReport {
   TreeColumns tree;
   TreeColumns folded;
   std::optional<Timeline> timeline;
-  std::vector<BudgetVerdict> budget;  // empty: none was given
+  std::vector<BudgetVerdict> budget;        // empty: none was given
   std::optional<ModelAlignment> alignment;  // with a model's description; nothing: none was given
 };
 

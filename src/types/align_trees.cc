@@ -157,6 +157,7 @@ class Aligner {
       bool opened = false;
       for (const Candidate& one : run) {
         for (Candidate& child : RunChildren(one.node, one.key)) {
+          if (match_[child.node] != kNoNode) continue;
           inner.push_back(std::move(child));
           opened = true;
         }

@@ -49,9 +49,7 @@ class CalibrationTable : public TextPage {
   }
 
  private:
-  static std::string Level(size_t level) {
-    return RightAligned(LevelName(kDataLevels[level]), 11);
-  }
+  static std::string Level(size_t level) { return RightAligned(LevelName(kDataLevels[level]), 11); }
   void Row(std::string_view what, const std::array<double, 3>& values) {
     std::string line = Padded(what, 30);
     for (const double value : values) line += RightAligned(ErrorText(value), 11);
@@ -93,10 +91,10 @@ std::string Json(const Calibration& calibration) {
 std::string Csv(const Calibration& calibration) {
   std::string text = "level,rows,seed,mape_models,draws,median,p95,schema\n";
   for (size_t level = 0; level < kDataLevels.size(); ++level) {
-    text += fmt::format("{},{},{},{},{},{},{},beryl.calibrate/1\n",
-                        LevelName(kDataLevels[level]), calibration.rows, calibration.seed,
-                        CsvFigure(calibration.mape[level]), calibration.draws,
-                        CsvFigure(calibration.median[level]), CsvFigure(calibration.p95[level]));
+    text += fmt::format("{},{},{},{},{},{},{},beryl.calibrate/1\n", LevelName(kDataLevels[level]),
+                        calibration.rows, calibration.seed, CsvFigure(calibration.mape[level]),
+                        calibration.draws, CsvFigure(calibration.median[level]),
+                        CsvFigure(calibration.p95[level]));
   }
   return text;
 }

@@ -14,8 +14,7 @@ std::optional<int64_t> Given(int64_t size) {
 
 }  // namespace
 
-std::string InputText(const Description& description) {
-  const ModelInput& input = description.input;
+std::string SizesText(const ModelInput& input) {
   std::vector<std::string> parts = {fmt::format("batch {}", input.batch)};
   if (input.image_size > 0) {
     parts.push_back(fmt::format("images of {} x {} pixels", input.image_size, input.image_size));
@@ -26,10 +25,15 @@ std::string InputText(const Description& description) {
   }
   if (input.decoder_seq > 0) parts.push_back(fmt::format("decoder {}", input.decoder_seq));
   if (input.context > 0) parts.push_back(fmt::format("{} in the cache", input.context));
-  parts.emplace_back(DtypeName(description.dtype));
-  parts.push_back(fmt::format("{} attention", AttentionName(description.attention)));
-  if (input.gpus > 1) parts.push_back(fmt::format("{} GPUs", input.gpus));
   return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string InputText(const Description& description) {
+  std::string text =
+      fmt::format("{}, {}, {} attention", SizesText(description.input),
+                  DtypeName(description.dtype), AttentionName(description.attention));
+  if (description.input.gpus > 1) text += fmt::format(", {} GPUs", description.input.gpus);
+  return text;
 }
 
 std::string WorkText(const Description& description) {
@@ -44,7 +48,12 @@ std::string WorkText(const Description& description) {
 }
 
 void WriteInput(JsonWriter& json, const Description& description) {
-  const ModelInput& input = description.input;
+  WriteSizes(json, description.input);
+  json.Member("dtype", DtypeName(description.dtype));
+  json.Member("attention", AttentionName(description.attention));
+}
+
+void WriteSizes(JsonWriter& json, const ModelInput& input) {
   json.Member("batch", input.batch);
   json.Member("seq", Given(input.seq));
   json.Member("decoder_seq", Given(input.decoder_seq));
@@ -53,8 +62,6 @@ void WriteInput(JsonWriter& json, const Description& description) {
   json.Member("generate", Given(input.generate));
   json.Member("context", Given(input.context));
   json.Member("gpus", input.gpus);
-  json.Member("dtype", DtypeName(description.dtype));
-  json.Member("attention", AttentionName(description.attention));
 }
 
 void WriteSentences(JsonWriter& json, std::string_view key,

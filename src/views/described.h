@@ -21,6 +21,9 @@ std::string WorkText(const Description& description);
 
 // "batch", "seq", ... "gpus", "dtype", "attention", "head"; null where it does not apply.
 void WriteInput(JsonWriter& json, const Description& description);
+// Of that, the sizes of what goes in.
+void WriteSizes(JsonWriter& json, const ModelInput& input);
+std::string SizesText(const ModelInput& input);  // "batch 8, sequence 128"
 // An array of sentences.
 void WriteSentences(JsonWriter& json, std::string_view key,
                     const std::vector<std::string>& sentences);

@@ -56,10 +56,9 @@ std::string DrawErrors(const Evaluation& evaluation) {
       line.push_back({x(errors.cdf[percent]), share(static_cast<double>(percent))});
     }
     canvas.Polyline(line, {.stroke = color(level), .stroke_width = 2});
-    legend.push_back(
-        {color(level),
-         fmt::format("{}: {} on average, 99 % below {}", LevelName(kDataLevels[level]),
-                     ErrorText(errors.mape_nodes), ErrorText(errors.cdf[99]))});
+    legend.push_back({color(level),
+                      fmt::format("{}: {} on average, 99 % below {}", LevelName(kDataLevels[level]),
+                                  ErrorText(errors.mape_nodes), ErrorText(errors.cdf[99]))});
   }
   double end = DrawLegend(canvas, left, bottom + 52, right, legend) + 8;
   end = DrawFooter(canvas, kMargin, end, kInner, {evaluation.tool});

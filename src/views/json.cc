@@ -3,6 +3,7 @@
 #include <set>
 
 #include "views/budget.h"
+#include "views/described.h"
 #include "views/tree_view.h"
 #include "views/writers.h"
 
@@ -176,6 +177,31 @@ void WriteImport(JsonWriter& json, const std::vector<ImportReport>& reports) {
   json.End();
 }
 
+void WriteAlignment(JsonWriter& json, const ModelAlignment& alignment) {
+  json.Key("alignment").BeginObject();
+  json.Member("model", alignment.model);
+  json.Member("described_modules", alignment.described_modules);
+  json.Member("matched_modules", alignment.matched_modules);
+  json.Member("module_energy_j", alignment.module_energy_j);
+  json.Member("matched_energy_j", alignment.matched_energy_j);
+  json.Key("unmatched").BeginArray();
+  for (const ModelAlignment::Unmatched& one : alignment.unmatched) {
+    json.BeginObject();
+    json.Member("path", one.path);
+    json.Member("energy_j", one.energy_j);
+    json.End();
+  }
+  json.End();
+  WriteSentences(json, "not_found", alignment.not_found);
+  json.Member("passes", alignment.passes);
+  json.Member("input_seen", alignment.input_seen);
+  json.Key("input").BeginObject();
+  WriteSizes(json, alignment.input);
+  json.End();
+  WriteSentences(json, "notes", alignment.notes);
+  json.End();
+}
+
 }  // namespace
 
 void WriteSteps(JsonWriter& json, const Timeline& timeline) {
@@ -202,6 +228,7 @@ void WriteAccountObject(JsonWriter& json, const AccountReport& report, const Tre
   WriteOperations(json, "summary", report.summary, true, options.top);
   json.Member("summary_total", report.summary.size());
   WriteTree(json.Key("tree"), tree, options, "total_j");
+  if (report.alignment) WriteAlignment(json, *report.alignment);
   WriteImport(json, report.imports);
   if (!report.budget.empty()) WriteBudget(json, report.budget);
   json.End();

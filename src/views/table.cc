@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "views/budget.h"
+#include "views/described.h"
 #include "views/text_page.h"
 #include "views/tree_view.h"
 #include "views/writers.h"
@@ -82,6 +83,48 @@ class TableWriter : public TextPage {
     look.depth = kDefaultDepth;
     text_ += TreeTable(report_.folded, look, options_);
     if (!text_.ends_with("\n\n")) Line();
+    if (report_.alignment) Alignment(*report_.alignment);
+  }
+
+  // How far the tree is that of the model that was said to run.
+  void Alignment(const ModelAlignment& alignment) {
+    constexpr size_t kMostUnmatched = 5;
+    constexpr double kWorthNaming = 0.001;
+    const double share = alignment.matched_energy_j / alignment.module_energy_j;
+    Paragraph(
+        fmt::format("{}, {}{}: {} of {} modules found, with {} of the energy inside of modules",
+                    alignment.model, SizesText(alignment.input),
+                    alignment.input_seen ? " as the shapes in the trace say" : "",
+                    alignment.matched_modules, alignment.described_modules, PercentOrDash(share)));
+    if (!std::isnan(alignment.passes)) {
+      Paragraph(
+          fmt::format("a pass: one of {:.4g} forward passes, without what came behind it; FLOP "
+                      "and its rates are of a pass",
+                      alignment.passes),
+          2);
+    }
+    size_t named = 0;
+    for (const ModelAlignment::Unmatched& one : alignment.unmatched) {
+      if (named == kMostUnmatched || one.energy_j < kWorthNaming * alignment.module_energy_j) break;
+      Paragraph(
+          fmt::format("not in the description: {} ({})", one.path, FormatJoules(one.energy_j)), 2,
+          kDimStyle);
+      ++named;
+    }
+    if (alignment.unmatched.size() > named) {
+      Paragraph(fmt::format("not in the description: {} {}modules with next to nothing",
+                            alignment.unmatched.size() - named, named > 0 ? "more " : ""),
+                2, kDimStyle);
+    }
+    for (size_t i = 0; i < alignment.not_found.size() && i < kMostUnmatched; ++i) {
+      Paragraph("not in the run: " + alignment.not_found[i], 2, kWarningStyle);
+    }
+    if (alignment.not_found.size() > kMostUnmatched) {
+      Paragraph(fmt::format("not in the run: {} more", alignment.not_found.size() - kMostUnmatched),
+                2, kWarningStyle);
+    }
+    for (const std::string& note : alignment.notes) Paragraph("assumed: " + note, 2);
+    Line();
   }
 
   void Operations() {
