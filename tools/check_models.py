@@ -4,18 +4,26 @@
 Builds each family on the meta device (no weights, no network), with several odd shapes and at every
 size of the catalog, counts by torch's FlopCounterMode, and compares node by node: the scopes and
 classes of named_modules, the parameters below each (a tied weight once), the matmul FLOPs in each.
-Run it on demand, in a virtual environment with torch and transformers:
+The facts have heads too, in which order modules are called, and which module's output goes into
+which. Run it on demand, in a virtual environment with torch and transformers:
 
     tools/check_models.py --beryl build/dev/beryl
     tools/check_models.py --write-facts tests/data/models/facts.jsonl
 
 What the library's modules are and what is compared:
-  - ModuleList and the like hold modules and are never called: they are no nodes.
+  - ModuleList and the like hold modules and are never called: they are no nodes. Neither is the
+    function of a loss.
   - A module that is called several times (a layer of ALBERT, a dropout) may be one node or one node
     a call; the FLOPs of its scope are those of all its calls.
   - One module under several names (the activation of openai-gpt) is a node under each name.
   - Experts run as one grouped matmul, which the counter does not know. By the rule here each row
     meets one expert's weight: 2 * rows * in * out, where rows = tokens * experts per token.
+  - Of a class with a head, the bare model's modules have the scopes that they have without it
+    (encoder.layer.0, not bert.encoder.layer.0), and the bare model itself is the root.
+  - Flows are those of what embeddings and convolutions give, directly or not; masks, positions and
+    tables of angles are made in other places than they were in 2021. A module that is called again
+    is the one that was called, and what it then takes is not told, but for one without modules
+    inside (the activation of openai-gpt), which then is a part of its caller.
 """
 
 import argparse
@@ -28,6 +36,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CATALOG = ROOT / "src" / "models" / "catalog.json"
 CONTAINERS = {"ModuleList", "ModuleDict", "ParameterList", "ParameterDict"}
+LOSSES = {"CrossEntropyLoss"}
 CATALOG_SIZE = {"batch": 8, "seq": 128, "decoder_seq": 64}
 SHOWN_PER_CASE = 20
 
@@ -159,6 +168,22 @@ SHAPES = {
          "hidden_act": "gelu_new"},
     ],
 }
+# The heads whose classes are looked for behind each family's prefix, with this added to its first
+# shape. What classifies by an end of sequence has to find one, and as many in the decoder.
+TASKS = ["ForCausalLM", "ForConditionalGeneration", "ForImageClassification", "ForMaskedLM",
+         "ForNextSentencePrediction", "ForPreTraining", "ForQuestionAnswering",
+         "ForSequenceClassification", "ForTokenClassification", "EncoderModel", "LMHeadModel"]
+HEADED = {"id2label": {"0": "a", "1": "b", "2": "c", "3": "d", "4": "e"}, "pad_token_id": 0,
+          "eos_token_id": 1}
+UNTIED = {"tie_word_embeddings": False}
+# Heads once more, with something else changed.
+ODD_HEADS = [("albert", "ForMaskedLM", UNTIED), ("bart", "ForConditionalGeneration", UNTIED),
+             ("bert", "ForPreTraining", UNTIED), ("distilbert", "ForMaskedLM", UNTIED),
+             ("gemma2", "ForCausalLM", {"final_logit_softcapping": None}),
+             ("gpt2", "LMHeadModel", UNTIED), ("llama", "ForCausalLM", {"tie_word_embeddings": True}),
+             ("llama", "ForTokenClassification", {"token_classification_bias": False}),
+             ("roberta", "ForMaskedLM", UNTIED), ("t5", "ForConditionalGeneration", UNTIED),
+             ("vit", "ForImageClassification", {"num_labels": 7, "id2label": None})]
 SIZES = [{"batch": 2, "seq": 7, "decoder_seq": 5}, {"batch": 3, "seq": 5, "decoder_seq": 8},
          {"batch": 1, "seq": 11, "decoder_seq": 1}, {"batch": 1, "seq": 1, "decoder_seq": 1}]
 
@@ -168,6 +193,28 @@ def size_of(family, size):
     has = {"batch"} | (set() if family == "vit" else {"seq"})
     return {key: size[key] for key in size if key in has or
             key == "decoder_seq" and family in ("t5", "bart")}
+
+
+def head_cases(library):
+    """Heads: (name, the case of the bare model, what is added to its config, size)."""
+    def case(family, task, **more):
+        name = library.prefix(family) + task
+        added = {"architectures": [name], **HEADED, **more}
+        if task == "ForQuestionAnswering":
+            del added["id2label"]  # an answer has a start and an end
+        size = size_of(family, SIZES[0])
+        if task in ("ForCausalLM", "ForTokenClassification", "EncoderModel"):
+            size.pop("decoder_seq", None)
+        elif task == "ForSequenceClassification" and "decoder_seq" in size:
+            size["decoder_seq"] = size["seq"]
+        changed = "".join(f" {key}={value}" for key, value in more.items())
+        return name + changed, f"{family}-1", added, size
+    for family in SHAPES:
+        for task in TASKS:
+            if library.has(library.prefix(family) + task):
+                yield case(family, task)
+    for family, task, more in ODD_HEADS:
+        yield case(family, task, **more)
 
 
 def cases():
@@ -182,28 +229,88 @@ def cases():
         yield name, name, config, size_of(config["model_type"], CATALOG_SIZE), False
 
 
+def watching(torch):
+    """A mode under which a model says the order of its calls and its flows."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+    from torch.utils._pytree import tree_leaves
+
+    class Watch(TorchDispatchMode):
+        VIEWS = {"view", "_unsafe_view", "transpose", "t", "permute", "expand", "slice", "select",
+                 "unsqueeze", "squeeze", "split", "split_with_sizes", "detach", "alias"}
+
+        def __init__(self, scopes):
+            """`scopes`: module -> scope."""
+            super().__init__()
+            self.scopes, self.called, self.flows = scopes, [], set()
+            self.running = [("", False)]  # scopes, and whether it is in a call that is not the first
+            self.maker = {}  # id of a tensor -> (scope, the tensor, so that it keeps its id)
+            for module in scopes:
+                module.register_forward_pre_hook(self.enter)
+                module.register_forward_hook(self.leave)
+
+        def enter(self, module, _):
+            scope, (caller, again) = self.scopes[module], self.running[-1]
+            if scope not in self.called:
+                self.called.append(scope)
+            elif again or list(module.children()):
+                again = True
+            else:
+                scope = caller
+            self.running.append((scope, again))
+
+        def leave(self, *_):
+            self.running.pop()
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            result = func(*args, **(kwargs or {}))
+            name = func._schema.name.split("::")[1]
+            makers = [self.maker[id(x)][0] for x in tree_leaves((args, kwargs))
+                      if isinstance(x, torch.Tensor) and id(x) in self.maker]
+            scope, again = self.running[-1]
+            here = makers[0] if name in self.VIEWS and makers else scope
+            source = name in ("embedding", "convolution")
+            if not again and name not in self.VIEWS:
+                self.flows |= {(maker, here) for maker in makers if maker != here}
+            for x in tree_leaves(result):
+                if isinstance(x, torch.Tensor) and (makers or source):
+                    self.maker[id(x)] = here, x
+            return result
+
+    return Watch
+
+
 class Library:
-    """Hugging Face's own models, on the meta device."""
+    """Hugging Face's own models, on the meta device; those with heads are run."""
 
     def __init__(self):
         import torch
         import transformers
         from torch.utils.flop_counter import FlopCounterMode
         self.torch, self.transformers, self.counter = torch, transformers, FlopCounterMode
+        self.watch = watching(torch)
         transformers.logging.set_verbosity_error()
 
     def versions(self):
         return {"torch": self.torch.__version__.split("+")[0],
                 "transformers": self.transformers.__version__}
 
-    def inputs(self, config, size):
-        def ids(length):
-            return self.torch.zeros(size["batch"], length, dtype=self.torch.long, device="meta")
+    def prefix(self, family):
+        """Of the family's classes: Bert, of BertModel."""
+        auto = self.transformers.models.auto
+        config = auto.configuration_auto.CONFIG_MAPPING[family]
+        return auto.modeling_auto.MODEL_MAPPING[config].__name__.removesuffix("Model")
+
+    def has(self, name):
+        return hasattr(self.transformers, name)
+
+    def inputs(self, config, size, device):
+        def ids(length):  # all of them ends of a sequence, which some heads look for
+            return self.torch.ones(size["batch"], length, dtype=self.torch.long, device=device)
         if config.model_type == "vit":
             side = config.image_size
             side = side if isinstance(side, (list, tuple)) else (side, side)
             shape = (size["batch"], config.num_channels, *side)
-            return {"pixel_values": self.torch.empty(shape, device="meta")}
+            return {"pixel_values": self.torch.empty(shape, device=device)}
         inputs = {"input_ids": ids(size["seq"])}
         if "decoder_seq" in size:
             inputs["decoder_input_ids"] = ids(size["decoder_seq"])
@@ -219,17 +326,49 @@ class Library:
         prefix = type(model).__name__
         return lambda scope: counts.get(f"{prefix}.{scope}" if scope else "Global", 0)
 
-    def nodes(self, config, size):
-        """[scope, class, parameters below, matmul FLOPs below] of each module, as named_modules."""
+    def model(self, config):
         known = self.transformers.models.auto.configuration_auto.CONFIG_MAPPING
+        name = config.get("architectures", [None])[0]
+        device = "cpu" if name else "meta"  # some heads look at what the tokens are
         config = known[config["model_type"]].from_dict(config)
-        with self.torch.device("meta"):
-            model = self.transformers.AutoModel.from_config(config, attn_implementation="eager")
-        flops = self.counted(model.eval(), self.inputs(config, size))
-        return [[scope, type(module).__name__, sum(p.numel() for p in module.parameters()),
-                 flops(scope)]
-                for scope, module in model.named_modules()
-                if type(module).__name__ not in CONTAINERS]
+        with self.torch.device(device):
+            if name is None:
+                made = self.transformers.AutoModel.from_config(config, attn_implementation="eager")
+            else:
+                made = getattr(self.transformers, name)._from_config(
+                    config, attn_implementation="eager")
+        return made.eval(), device
+
+    def scopes(self, model):
+        """Module -> (its scope in the library, its scope here), in the order of named_modules."""
+        bare = model.base_model_prefix if hasattr(model, model.base_model_prefix) else None
+        scopes = {}
+        for scope, module in model.named_modules():
+            if type(module).__name__ in CONTAINERS | LOSSES or scope == bare:
+                continue
+            here = scope.removeprefix(f"{bare}.") if bare else scope
+            scopes[module] = scope, here
+        return scopes
+
+    def nodes(self, config, size, watched=False):
+        """[scope, class, parameters below, matmul FLOPs below] of each module, as named_modules. If
+        it is watched, in the order of calls, with a 0 behind those that are never called; and the
+        flows, as pairs of scopes."""
+        model, device = self.model(config)
+        flops = self.counted(model, self.inputs(model.config, size, device))
+        scopes = self.scopes(model)
+        nodes = [[here, type(module).__name__, sum(p.numel() for p in module.parameters()),
+                  flops(scope)]
+                 for module, (scope, here) in scopes.items()]
+        if not watched:
+            return nodes
+        watch = self.watch({module: here for module, (_, here) in scopes.items()})
+        with watch, self.torch.no_grad():
+            model(**self.inputs(model.config, size, device))
+        order = {scope: number for number, scope in enumerate(watch.called)}
+        called = sorted((node for node in nodes if node[0] in order),
+                        key=lambda node: order[node[0]])
+        return called + [node + [0] for node in nodes if node[0] not in order], sorted(watch.flows)
 
 
 def module_nodes(node, above=None):
@@ -303,17 +442,39 @@ def compare(library, beryl, wanted):
     return bad
 
 
-def write_facts(library, path, wanted):
-    """JSON lines: the versions, then a case a line; a case of the catalog has the entry's name."""
+def head_fact(bare, nodes, flows):
+    """What a model with a head has that the bare one has not, and the other way round."""
+    bare_nodes, bare_flows = bare
+    scopes = {node[0] for node in nodes}
+    return {"nodes": [node for node in nodes if node not in bare_nodes],
+            "without": [node[0] for node in bare_nodes if node[0] not in scopes],
+            "flows": [flow for flow in flows if flow not in bare_flows]}
+
+
+def write_facts(library, path, wanted, heads):
+    """JSON lines: the versions, then a case a line; a case of the catalog has the entry's name. A
+    case of a head has what it adds to the bare model's case, its config too."""
     lines = [json.dumps({"written_by": "tools/check_models.py", **library.versions()})]
-    for case, _, config, size, whole in wanted:
-        nodes = library.nodes(config, size)
+    configs = {case: config for case, _, config, *_ in wanted}
+    bare = {}
+
+    def add(case, config, size, root, **more):
         fact = {"case": case, "config": config, "batch": size["batch"], "seq": size.get("seq"),
-                "decoder_seq": size.get("decoder_seq"), "parameters": nodes[0][2],
-                "matmul_flops": nodes[0][3]}
-        if whole:
-            fact["nodes"] = nodes
+                "decoder_seq": size.get("decoder_seq"), "parameters": root[2],
+                "matmul_flops": root[3], **more}
         lines.append(json.dumps(fact, separators=(",", ":")))
+
+    for case, _, config, size, whole in wanted:
+        if not whole:
+            add(case, config, size, library.nodes(config, size)[0])
+            continue
+        nodes, flows = bare[case] = library.nodes(config, size, watched=True)
+        number = {node[0]: at for at, node in enumerate(nodes)}
+        more = {"flows": [[number[a], number[b]] for a, b in flows]} if case.endswith("-1") else {}
+        add(case, config, size, nodes[0], nodes=nodes, **more)
+    for case, of, added, size in heads:
+        nodes, flows = library.nodes({**configs[of], **added}, size, watched=True)
+        add(case, added, size, nodes[0], of=of, **head_fact(bare[of], nodes, flows))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n")
     print(f"{path}: {len(lines) - 1} cases, {path.stat().st_size} bytes")
@@ -339,7 +500,10 @@ def main():
         print(f"no case has {options.filter!r} in its name", file=sys.stderr)
         return 2
     if options.write_facts:
-        write_facts(library, options.write_facts, wanted)
+        # A head's facts are told beside those of its bare model.
+        told = {case for case, *_ in wanted}
+        heads = [case for case in head_cases(library) if case[1] in told]
+        write_facts(library, options.write_facts, wanted, heads)
         return 0
     if not options.beryl.exists():
         print(f"{options.beryl}: no such program: build it or name it with --beryl",

@@ -225,17 +225,16 @@ Tensor ScoreTokens(At at) {
 }
 
 // Where an answer starts and where it ends, each laid out for itself.
-Tensor Spans(At at, const Tensor& x, int64_t labels) {
-  const Tensor logits = at.graph.Linear("qa_outputs", x, labels);
+Tensor Span(At at, const Tensor& x) {
+  const Tensor logits = at.graph.Linear("qa_outputs", x, 2);
   const Tensor part = at.graph.Activation({x.shape.dims[0], x.shape.dims[1]}).Of(logits);
   at.graph.Views(3, logits);
   std::ignore = at.graph.Copy("contiguous", part);
   return at.graph.Copy("contiguous", part);
 }
 
-Tensor Answer(At at) { return Spans(at, Tokens(at), Labels(at)); }
-Tensor AnswerOfTwo(At at) { return Spans(at, Tokens(at), 2); }
-Tensor DistilBertAnswer(At at) { return Spans(at, Dropped(at, "dropout", Tokens(at)), Labels(at)); }
+Tensor Answer(At at) { return Span(at, Tokens(at)); }
+Tensor DistilBertAnswer(At at) { return Span(at, Dropped(at, "dropout", Tokens(at))); }
 
 Tensor Nothing(At at) { return at.model.hidden; }
 
@@ -280,9 +279,8 @@ const std::vector<HeadForm>& Forms() {
       // Where an answer stands.
       {"bert roberta xlm-roberta albert", "ForQuestionAnswering", kPooler, false, Answer},
       {"distilbert", "ForQuestionAnswering", kNothing, false, DistilBertAnswer},
-      {"t5", "ForQuestionAnswering", kNothing, false, Answer},
-      {"gpt2 gpt_neox llama mistral mixtral qwen2 qwen3 bart", "ForQuestionAnswering", kNothing,
-       false, AnswerOfTwo},
+      {"t5 bart gpt2 gpt_neox llama mistral mixtral qwen2 qwen3", "ForQuestionAnswering", kNothing,
+       false, Answer},
       // A part of the bare model.
       {"t5", "EncoderModel", kDecoder, false, Nothing},
   };

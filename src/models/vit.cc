@@ -62,6 +62,7 @@ BareModel BuildVit(Graph& graph, Config& config) {
         return graph.Linear("o_proj", Attend(graph, q, k, v, options), sizes.hidden,
                             {.split = Split::kRows});
       });
+      graph.Dropout("dropout", y);  // once more behind the feed-forward network
       x = graph.Add(y, x);
       y = graph.LayerNorm("layernorm_after", x);
       y = graph.Module("mlp", "ViTMLP", y, [&] {
@@ -69,7 +70,6 @@ BareModel BuildVit(Graph& graph, Config& config) {
         y = graph.Act("activation_fn", activation, y);
         return graph.Linear("fc2", y, sizes.hidden, {.split = Split::kRows});
       });
-      graph.Dropout("dropout", y);
       return graph.Add(y, x);
     });
   }
