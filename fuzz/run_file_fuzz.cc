@@ -69,6 +69,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!footprint) return 0;
   const auto built = beryl::tree::Build(run.ops);
   beryl::tree::Columns(run.ops, *footprint, beryl::tree::Fold(built));
-  beryl::tree::Operations(run.ops, *footprint);
+  beryl::tree::Operations(run.ops, *footprint, built);
   return 0;
 }

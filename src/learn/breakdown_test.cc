@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 
 #include "learn/energy_use_testing.h"
-#include "learn/fold_layers.h"
 #include "learn/learn.h"
 
 namespace beryl::learn {
@@ -60,15 +59,15 @@ TEST(BreakDown, LayersAreFoldedAndAddedUp) {
   const auto breakdowns = BreakDown(TwoSizes(), {}, findings);
   ASSERT_TRUE(breakdowns);
   const Breakdown& gpt = breakdowns->front();
-  ASSERT_THAT(gpt.tree.nodes, SizeIs(9));
-  EXPECT_EQ(gpt.tree.nodes[2].name, "h.*");
-  EXPECT_EQ(gpt.tree.nodes[2].folded, 3u);
-  EXPECT_EQ(gpt.tree.nodes[2].folded_range, "0-2");
-  EXPECT_EQ(gpt.tree.nodes[2].end, 9u);
-  EXPECT_DOUBLE_EQ(gpt.measured[2], 60);
+  ASSERT_THAT(gpt.tree.tree.nodes, SizeIs(9));
+  EXPECT_EQ(gpt.tree.tree.nodes[2].name, "h.*");
+  EXPECT_EQ(gpt.tree.tree.nodes[2].folded, 3u);
+  EXPECT_EQ(gpt.tree.tree.nodes[2].folded_range, "0-2");
+  EXPECT_EQ(gpt.tree.tree.nodes[2].end, 9u);
+  EXPECT_DOUBLE_EQ(gpt.tree.columns.front().total[2], 60);
   // Two primitives of one name stay two.
-  EXPECT_DOUBLE_EQ(gpt.measured[5], 6);
-  EXPECT_DOUBLE_EQ(gpt.measured[6], 9);
+  EXPECT_DOUBLE_EQ(gpt.tree.columns.front().total[5], 6);
+  EXPECT_DOUBLE_EQ(gpt.tree.columns.front().total[6], 9);
 }
 
 TEST(BreakDown, PredictedStandsBesideMeasured) {
@@ -100,8 +99,8 @@ TEST(BreakDown, WhatIsNotKnownOfAPartIsInTheRestAndSaid) {
   EXPECT_EQ(findings[0].count, 1u);
   EXPECT_THAT(findings[0].first, HasSubstr("gpt 8x32 h.0.attn"));
   // The folded node's sum has something unknown in it.
-  EXPECT_TRUE(std::isnan(breakdowns->front().measured[4]));
-  EXPECT_DOUBLE_EQ(breakdowns->front().measured[2], 60);
+  EXPECT_TRUE(std::isnan(breakdowns->front().tree.columns.front().total[4]));
+  EXPECT_DOUBLE_EQ(breakdowns->front().tree.columns.front().total[2], 60);
 }
 
 TEST(BreakDown, RunsWithFewerNodesAreMatchedByName) {
@@ -141,8 +140,7 @@ TEST(BreakDown, PartsAndRestAreAlwaysTheWhole) {
       for (int i = 0; i < 20; ++i) {
         // Hangs below the last node or one above it, and never below a primitive.
         NodeId parent = last;
-        while (parent != 0 &&
-               (random() % 2 == 0 || made.tree.nodes[parent].level == Level::kMl)) {
+        while (parent != 0 && (random() % 2 == 0 || made.tree.nodes[parent].level == Level::kMl)) {
           parent = made.tree.nodes[parent].parent;
         }
         last = AddNode(made, parent, random() % 2 == 0 ? Level::kModule : Level::kMl,
@@ -157,26 +155,8 @@ TEST(BreakDown, PartsAndRestAreAlwaysTheWhole) {
     const Breakdown& found = breakdowns->front();
     EXPECT_THAT(SumOf(found), DoubleNear(found.whole.measured_j, 1e-9));
     EXPECT_THAT(found.sum.measured_j, DoubleNear(found.whole.measured_j, 1e-9));
-    EXPECT_EQ(found.measured.size(), found.tree.nodes.size());
+    EXPECT_EQ(found.tree.columns.front().total.size(), found.tree.tree.size());
   }
-}
-
-TEST(FoldLayers, OnlyWhatIsTheSameInside) {
-  ModelRun run = MakeRun("gpt", 1, 1, 1, 3);
-  run.tree.nodes[run.tree.nodes.size() - 1].type = "Conv1D";  // in the last layer
-  const FoldedModel folded = FoldLayers(run.tree);
-  std::vector<std::string> names;
-  for (const TreeNode& node : folded.tree.nodes) {
-    if (node.depth == 1) names.push_back(node.name);
-  }
-  EXPECT_THAT(names, ElementsAre("wte", "h.[0-1]", "h.2"));
-  EXPECT_EQ(folded.node_of.size(), run.tree.nodes.size());
-}
-
-TEST(FoldLayers, NothingToFold) {
-  EXPECT_THAT(FoldLayers({}).tree.nodes, IsEmpty());
-  const ModelRun run = MakeRun("one", 1, 1, 1, 1);
-  EXPECT_THAT(FoldLayers(run.tree).tree.nodes, SizeIs(run.tree.nodes.size()));
 }
 
 }  // namespace

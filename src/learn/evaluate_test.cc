@@ -298,7 +298,7 @@ TEST(MeasuredSlice, TheShippedLawTellsWhatWasMeasured) {
   const auto shipped = FindProfile("gtx1080ti-i9-7900x");
   ASSERT_TRUE(data.has_value() && shipped.has_value());
   std::vector<DataFinding> findings;
-  const std::vector<EnergyColumn> predicted = Predict(*shipped, *data, findings);
+  const std::vector<Column> predicted = Predict(*shipped, *data, findings);
   EXPECT_TRUE(findings.empty());
   double error = 0;
   size_t nodes = 0;

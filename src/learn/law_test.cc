@@ -142,8 +142,7 @@ TEST(Law, FewAndLikeRowsLeanOnThePrior) {
     Set(row, Feature::kCpu, 8.5);
     Set(row, Feature::kSeconds, 0.01 + 0.001 * i);
     Set(row, Feature::kGpuEnergy, 200 * At(row, Feature::kSeconds));
-    maker.Add(0, Level::kMl, std::to_string(i), "Linear", row,
-              310 * At(row, Feature::kSeconds));
+    maker.Add(0, Level::kMl, std::to_string(i), "Linear", row, 310 * At(row, Feature::kSeconds));
   }
   data.runs.push_back(maker.Take());
   // The same power always: which part is whose cannot be told, but the sum can.

@@ -44,9 +44,9 @@ Description Describe(const std::vector<DescribedNode>& operations, Dtype dtype =
   }
   auto& nodes = description.tree.nodes;
   for (NodeId i = 0; i < nodes.size(); ++i) {
-    nodes[i].end = nodes[i].level == Level::kMath      ? i + 1
+    nodes[i].end = nodes[i].level == Level::kMath ? i + 1
                    : nodes[i].level == Level::kMl ? i + 2
-                                                         : static_cast<NodeId>(nodes.size());
+                                                  : static_cast<NodeId>(nodes.size());
   }
   for (NodeId i = static_cast<NodeId>(nodes.size()); i-- > 1;) {
     DescribedNode& parent = description.nodes[nodes[i].parent];
@@ -243,7 +243,7 @@ TEST(PredictDatasheet, ItSaysThatItIsUncalibratedAndOfWhat) {
   EXPECT_EQ(prediction.nominal, 0.9);
   EXPECT_EQ(prediction.machine, "NVIDIA A100 80GB SXM");
   EXPECT_EQ(prediction.energy.label, "predicted");
-  EXPECT_THAT(prediction.energy.origin, HasSubstr("uncalibrated"));
+  EXPECT_EQ(prediction.energy.origin, Origin::kUncalibrated);
   EXPECT_THAT(prediction.notes,
               Contains(AllOf(HasSubstr("uncalibrated: by the datasheet of NVIDIA A100 80GB SXM"),
                              HasSubstr("never held against a meter"))));

@@ -67,7 +67,7 @@ TEST(PredictDescription, WidensAndSaysWhatTheProfileHasNeverSeen) {
   EXPECT_GT(narrow->energy.high[0] / narrow->energy.total[0],
             plain->energy.high[0] / plain->energy.total[0]);
   EXPECT_THAT(narrow->notes, Contains(HasSubstr("float32 only")));
-  EXPECT_TRUE(narrow->beyond[0]);
+  EXPECT_TRUE(narrow->energy.marked[0]);
 }
 
 TEST(PredictDescription, AProfileWithoutItIsRefused) {

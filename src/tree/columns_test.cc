@@ -1,6 +1,7 @@
 #include <cmath>
 #include <map>
 #include <random>
+#include <set>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -57,7 +58,7 @@ TEST(ColumnsTest, TotalFirstThenPhasesThatOccurThenChannels) {
   for (const Column& column : Columns(maker.trace(), maker.footprint(), Build(maker.trace()))) {
     labels.push_back(column.label);
   }
-  EXPECT_THAT(labels, ElementsAre("total", "forward", "optimizer", "CPU:0", "GPU:0"));
+  EXPECT_THAT(labels, ElementsAre("energy", "forward", "optimizer", "CPU:0", "GPU:0"));
 }
 
 TEST(ColumnsTest, SumsHoldOnRandomTrees) {
@@ -81,7 +82,7 @@ TEST(ColumnsTest, SumsHoldOnRandomTrees) {
       for (const Column& column : columns) {
         const bool phase =
             column.label == "forward" || column.label == "backward" || column.label == "optimizer";
-        if (column.label != "total") (phase ? phases : channels) += known(column.total[id]);
+        if (column.label != "energy") (phase ? phases : channels) += known(column.total[id]);
       }
       EXPECT_DOUBLE_EQ(phases, known(columns[0].total[id]));
       EXPECT_DOUBLE_EQ(channels, known(columns[0].total[id]));
@@ -103,13 +104,15 @@ TEST(ColumnsTest, AnEstimateIsCalledOne) {
   maker.footprint().channels[0].origin = Origin::kEstimated;
   const TraceTree built = Build(maker.trace());
   for (const Column& column : Columns(maker.trace(), maker.footprint(), built)) {
-    EXPECT_EQ(column.origin, column.label == "GPU:0" ? "measured" : "estimated") << column.label;
+    EXPECT_EQ(column.origin, column.label == "GPU:0" ? Origin::kMeasured : Origin::kEstimated)
+        << column.label;
   }
   const Column all = Columns(maker.trace(), maker.footprint(), built).front();
   EXPECT_TRUE(all.estimated[0]);
   EXPECT_TRUE(all.estimated[*FindPath(built, "m/guessed")]);
   EXPECT_FALSE(all.estimated[*FindPath(built, "m/measured")]);
-  for (const OperationRow& row : Operations(maker.trace(), maker.footprint())) {
+  for (const OperationRow& row :
+       Operations(maker.trace(), maker.footprint(), Build(maker.trace()))) {
     EXPECT_EQ(row.origin, row.device == "CPU:0" ? Origin::kEstimated : Origin::kMeasured);
   }
 }
@@ -124,7 +127,7 @@ TEST(ColumnsTest, NotANumberExactlyWhereNothingIsMetered) {
       const bool is_channel = column.label.find(':') != std::string::npos;
       for (NodeId id = 0; id < built.tree.nodes.size(); ++id) {
         auto counts = [&](uint32_t kind) {
-          return column.label == "total" ||
+          return column.label == "energy" ||
                  column.label == PhaseName(maker.trace().kinds[kind].phase);
         };
         auto any = [&](const auto& list, NodeId from, NodeId to) {
@@ -173,7 +176,7 @@ TEST(ColumnsTest, WhatRanWherePowerWasNotKnownIsUnknownAndItsStepDoesNotCount) {
   EXPECT_EQ(columns[0].total[*FindPath(built, "a")], 3);
   EXPECT_THAT(columns[0].total[*FindPath(built, "b")], IsNan());
   EXPECT_THAT(columns[0].deviation, IsEmpty()) << "one step with known energy has no deviation";
-  const OperationTable table = Operations(maker.trace(), footprint);
+  const OperationTable table = Operations(maker.trace(), footprint, Build(maker.trace()));
   EXPECT_EQ(table.at(0).energy_j, 3);
   EXPECT_EQ(table.at(1).energy_j, std::nullopt);
 }
@@ -222,7 +225,7 @@ TEST(OperationsTest, ARowForEachNamePhaseAndChannel) {
   maker.Share(forward, 2, "CPU:0", 1, 2'000'000'000, 1);
   maker.Share(forward, 1, "DRAM:0");
   maker.Share(backward, 5);
-  const OperationTable table = Operations(maker.trace(), maker.footprint());
+  const OperationTable table = Operations(maker.trace(), maker.footprint(), Build(maker.trace()));
   ASSERT_EQ(table.size(), 3U);
   EXPECT_EQ(table[0].name, "a/MatMul");
   EXPECT_EQ(table[0].device, "CPU:0");
@@ -243,7 +246,7 @@ TEST(OperationsTest, UnmeteredRowsHaveTimeAndNoEnergy) {
   const uint32_t kind = maker.Kind("a/MatMul");
   maker.Share(kind, 0);
   maker.Unmetered(kind, "GPU:0", 5'000'000'000, 7);
-  const OperationTable table = Operations(maker.trace(), maker.footprint());
+  const OperationTable table = Operations(maker.trace(), maker.footprint(), Build(maker.trace()));
   ASSERT_EQ(table.size(), 2U);
   EXPECT_EQ(table[0].energy_j, 0) << "nothing taken is known, and sorts before what is not";
   EXPECT_EQ(table[1].device, "GPU:0");
@@ -257,7 +260,8 @@ TEST(OperationsTest, UnmeteredRowsHaveTimeAndNoEnergy) {
 TEST(OperationsTest, ZeroSecondsHaveNoPower) {
   TraceMaker maker;
   maker.Share(maker.Kind("Z"), 0, "CPU:0", kNoStep, 0);
-  EXPECT_FALSE(Operations(maker.trace(), maker.footprint())[0].power_w.has_value());
+  EXPECT_FALSE(
+      Operations(maker.trace(), maker.footprint(), Build(maker.trace()))[0].power_w.has_value());
 }
 
 TEST(OperationsTest, StaticPartsAreThereOnlyWhereAChannelIsSplit) {
@@ -267,7 +271,7 @@ TEST(OperationsTest, StaticPartsAreThereOnlyWhereAChannelIsSplit) {
   maker.Share(kind, 4, "DRAM:0");
   maker.footprint().shares[0].static_part = Joules{2};
   maker.footprint().channels[0].static_part = Joules{2};
-  const OperationTable table = Operations(maker.trace(), maker.footprint());
+  const OperationTable table = Operations(maker.trace(), maker.footprint(), Build(maker.trace()));
   EXPECT_EQ(table[0].static_j, 2);
   EXPECT_FALSE(table[1].static_j.has_value());
 }
@@ -293,7 +297,7 @@ TEST(OperationsTest, EnergySumsToAttributedAndFoldingConservesEverything) {
   std::mt19937_64 random(14);
   for (int round = 0; round < 300; ++round) {
     TraceMaker maker = RandomRun(random);
-    const OperationTable table = Operations(maker.trace(), maker.footprint());
+    const OperationTable table = Operations(maker.trace(), maker.footprint(), Build(maker.trace()));
     for (const ChannelAccount& account : maker.footprint().channels) {
       double sum = 0;
       for (const OperationRow& row : table) {
@@ -311,7 +315,7 @@ TEST(OperationsTest, EnergySumsToAttributedAndFoldingConservesEverything) {
     }
     const TraceTree folded = Fold(Build(maker.trace()));
     const auto all = SumUp(table);
-    const auto summary = SumUp(Summarize(maker.trace(), maker.footprint(), folded));
+    const auto summary = SumUp(Operations(maker.trace(), maker.footprint(), folded));
     ASSERT_EQ(all.size(), summary.size());
     for (const auto& [key, sums] : all) {
       const Sums& same = summary.at(key);
@@ -322,16 +326,15 @@ TEST(OperationsTest, EnergySumsToAttributedAndFoldingConservesEverything) {
   }
 }
 
-TEST(OperationsTest, SummaryOfATreeThatIsNotFoldedIsTheTableItself) {
+TEST(OperationsTest, ATreeThatIsNotFoldedGivesQualifiedNames) {
   std::mt19937_64 random(15);
   TraceMaker maker = RandomRun(random);
-  const OperationTable table = Operations(maker.trace(), maker.footprint());
-  const OperationTable same = Summarize(maker.trace(), maker.footprint(), Build(maker.trace()));
-  ASSERT_EQ(table.size(), same.size());
-  for (size_t i = 0; i < table.size(); ++i) {
-    EXPECT_EQ(table[i].name, same[i].name);
-    EXPECT_EQ(table[i].energy_j, same[i].energy_j);
-    EXPECT_EQ(same[i].layers, 1U);
+  std::set<std::string> names;
+  for (const OpKind& kind : maker.trace().kinds) names.insert(maker.trace().QualifiedName(kind));
+  for (const OperationRow& row :
+       Operations(maker.trace(), maker.footprint(), Build(maker.trace()))) {
+    EXPECT_TRUE(names.contains(row.name)) << row.name;
+    EXPECT_EQ(row.layers, 1U);
   }
 }
 

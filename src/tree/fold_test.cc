@@ -169,7 +169,7 @@ TEST(FoldTest, SummaryAddsUpTheLayersUnderOneName) {
                 1'000'000'000, 2);
   }
   const TraceTree folded = Fold(Build(maker.trace()));
-  const OperationTable summary = Summarize(maker.trace(), maker.footprint(), folded);
+  const OperationTable summary = Operations(maker.trace(), maker.footprint(), folded);
   ASSERT_EQ(summary.size(), 1U);
   EXPECT_EQ(summary[0].name, "net/layer_*/ffn/MatMul");
   EXPECT_EQ(summary[0].energy_j, 33);

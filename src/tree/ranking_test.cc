@@ -12,7 +12,9 @@ using ::testing::Optional;
 constexpr int64_t kSecond = 1'000'000'000;
 
 OperationRanking RankAs(TraceMaker& maker, const RankingOptions& options) {
-  return Rank(maker.trace(), maker.footprint(), Fold(Build(maker.trace())), options);
+  const TraceTree built = Build(maker.trace());
+  const bool apart = options.kind == OperationRanking::Kind::kTef;
+  return Rank(maker.trace(), maker.footprint(), apart ? built : Fold(built), options);
 }
 
 std::vector<std::string> NamesOf(const OperationTable& rows) {

@@ -68,14 +68,18 @@ class Aligner {
 
   std::vector<NodeId> Run() {
     std::vector<NodeId> best(run_.size(), kNoNode);
+    NodeId best_root = 0;
     size_t most = 0;
     for (const NodeId root : Roots()) {
       match_.assign(run_.size(), kNoNode);
       MatchFrom(root);
       const auto matched = static_cast<size_t>(
           std::count_if(match_.begin(), match_.end(), [](NodeId node) { return node != kNoNode; }));
-      if (matched <= most) continue;
+      // Of a node and what it wraps, the inner one is the model.
+      const bool inside = root > best_root && root < run_[best_root].end;
+      if (matched < most || (matched == most && !inside)) continue;
       most = matched;
+      best_root = root;
       best = match_;
     }
     // That the root of one is the root of the other says nothing by itself.

@@ -51,10 +51,14 @@ std::optional<Column> Regroup(const Column& column, const std::vector<NodeId>& n
   Column grouped = column;
   const auto add = [&](const std::vector<double>& from, std::vector<double>& to) {
     if (from.empty()) return;
-    to.assign(nodes, kUnknown);
+    to.assign(nodes, 0);
+    std::vector<bool> any(nodes, false);
     for (NodeId node = 0; node < node_of.size(); ++node) {
-      double& sum = to[node_of[node]];
-      sum = std::isnan(sum) ? from[node] : sum + from[node];
+      to[node_of[node]] += from[node];
+      any[node_of[node]] = true;
+    }
+    for (size_t node = 0; node < nodes; ++node) {
+      if (!any[node]) to[node] = kUnknown;
     }
   };
   add(column.self, grouped.self);

@@ -105,6 +105,7 @@ struct ShownTree {
 };
 
 // The column on a tree that its own was folded or merged into: `node_of` says where each node went.
+// A sum of which a part is not known is not known.
 // Nothing where a quantity does not add up: it is to be derived anew.
 std::optional<Column> Regroup(const Column& column, const std::vector<NodeId>& node_of,
                               size_t nodes);

@@ -62,6 +62,29 @@ inline Description ThreeLayers() {
   return builder.description;
 }
 
+// As it is shown: the work of every node, nothing folded.
+inline ShownTree ShowLayers(const Description& description) {
+  TreeColumns tree;
+  tree.tree = description.tree;
+  Column flops;
+  flops.name = flops.key = flops.label = "flops";
+  flops.quantity = Quantity::kFlops;
+  flops.origin = Origin::kDescribed;
+  Column bytes = flops;
+  bytes.name = bytes.key = bytes.label = "bytes";
+  bytes.quantity = Quantity::kBytes;
+  for (const DescribedNode& node : description.nodes) {
+    flops.total.push_back(node.work.flops);
+    bytes.total.push_back(node.work.Bytes());
+  }
+  Column intensity = flops;
+  intensity.name = intensity.key = intensity.label = "flops_per_byte";
+  intensity.quantity = Quantity::kFlopsPerByte;
+  intensity.total = Divide(flops.total, bytes.total);
+  tree.columns = {flops, bytes, intensity};
+  return {tree, tree};
+}
+
 inline DescribedPrediction ThreePredictedLayers() {
   DescribedPrediction prediction;
   prediction.tool = "beryl 0.0.0";
@@ -74,7 +97,15 @@ inline DescribedPrediction ThreePredictedLayers() {
     prediction.energy.low.push_back(0.9 * joules);
     prediction.energy.high.push_back(1.1 * joules);
     prediction.seconds.push_back(joules / 100);
-    prediction.beyond.push_back(joules == 50);
+    prediction.energy.marked.push_back(joules == 50);
+  }
+  prediction.energy.name = prediction.energy.label = "energy";
+  prediction.energy.key = "energy_j";
+  prediction.energy.marked_because = "beyond what the profile was trained on";
+  prediction.tree = ShowLayers(prediction.description);
+  for (TreeColumns* tree : {&prediction.tree.whole, &prediction.tree.folded}) {
+    tree->columns.insert(tree->columns.begin(),
+                         {prediction.energy, ShareOf(prediction.energy, "share")});
   }
   return prediction;
 }

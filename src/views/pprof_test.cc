@@ -208,7 +208,7 @@ AccountReport MakeLargeReport(size_t nodes) {
   auto below = [&](uint64_t limit) { return random() % limit; };
   TreeColumns& tree = report.tree;
   tree.tree.nodes.resize(1);
-  EnergyColumn& energy = tree.columns.front();
+  Column& energy = tree.columns.front();
   energy.self = {1.25e-7};
   NodeId parent = 0;
   while (tree.tree.nodes.size() < nodes) {

@@ -44,20 +44,20 @@ inline TreeColumns MakeTree(const std::string& name) {
   tree.tree.nodes[1].folded = 12;
   tree.tree.nodes[1].folded_range = "0-11";
   Column total;
-  total.label = "total";
-  total.origin = "measured";
+  total.name = total.label = "energy";
+  total.key = "energy_j";
   total.self = {0, 0, 4, 0, kUnknown};
   total.total = {4, 4, 4, kUnknown, kUnknown};
   total.deviation = {0.5, 0.5, 0.5, 0, 0};
   Column forward = total;
-  forward.label = "forward";
+  forward.name = forward.label = "forward";
   forward.of = Column::Of::kPhase;
   forward.deviation.clear();
   Column cpu = forward;
-  cpu.label = "CPU:0";
+  cpu.name = cpu.label = "CPU:0";
   cpu.of = Column::Of::kChannel;
   cpu.self[4] = cpu.total[3] = cpu.total[4] = 0;
-  tree.columns = {total, forward, cpu};
+  tree.columns = {total, forward, cpu, ShareOf(total, "share")};
   return tree;
 }
 

@@ -1,0 +1,226 @@
+#include "types/align_trees.h"
+
+#include <map>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "types/tree_testing.h"
+
+namespace beryl {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+
+ModelTree TinyBert() {
+  return TreeOf({
+      "tiny TinyModel model",
+      "  embeddings Embeddings module",
+      "    words Embedding ml",
+      "    places Embedding ml",
+      "  layer.0 Layer module",
+      "    query Linear ml",
+      "    key Linear ml",
+      "    MatMul MatMul ml",
+      "    norm LayerNorm ml",
+      "  layer.1 Layer module",
+      "    query Linear ml",
+      "    key Linear ml",
+      "    MatMul MatMul ml",
+      "    norm LayerNorm ml",
+  });
+}
+
+AlignHints HintsFor(const ModelTree& description) {
+  AlignHints hints;
+  for (const TreeNode& node : description.nodes) {
+    hints.is_module.push_back(IsModule(node.level) && node.name != "MatMul");
+  }
+  return hints;
+}
+
+// Paths of the run and the scopes they were found to be.
+std::map<std::string, std::string> Aligned(const ModelTree& run, const ModelTree& description,
+                                           const AlignHints& hints) {
+  std::map<std::string, std::string> aligned;
+  const std::vector<NodeId> match = Align(run, description, hints);
+  for (NodeId node = 0; node < run.size(); ++node) {
+    if (match[node] == kNoNode) continue;
+    aligned[NodePath(run, node)] = match[node] == 0 ? "." : ScopeOf(description, match[node]);
+  }
+  return aligned;
+}
+
+std::map<std::string, std::string> Aligned(const ModelTree& run) {
+  return Aligned(run, TinyBert(), HintsFor(TinyBert()));
+}
+
+std::vector<std::string> ByClass(const std::string& indent) {
+  std::vector<std::string> lines = {
+      "TinyModel_0 TinyModel module", "  Embeddings_0 Embeddings module",
+      "    Embedding_0 Embedding ml", "    Embedding_1 Embedding ml",
+      "  Layer_0 Layer module",       "    Linear_0 Linear ml",
+      "      aten::addmm addmm math", "    Linear_1 Linear ml",
+      "    LayerNorm_0 LayerNorm ml", "    aten::bmm bmm math",
+      "  Layer_1 Layer module",       "    Linear_2 Linear ml",
+      "    Linear_3 Linear ml",       "    LayerNorm_1 LayerNorm ml",
+  };
+  for (std::string& line : lines) line = indent + line;
+  return lines;
+}
+
+ModelTree Wrapped(const std::vector<std::string>& wrappers) {
+  std::vector<std::string> lines = {"model - model"};
+  std::string indent = "  ";
+  for (const std::string& wrapper : wrappers) {
+    lines.push_back(indent + wrapper + "_0 " + wrapper + " module");
+    indent += "  ";
+  }
+  for (const std::string& line : ByClass(indent)) lines.push_back(line);
+  return TreeOf(lines);
+}
+
+TEST(AlignTest, ClassesAndTheirOrderTellModules) {
+  const auto aligned = Aligned(Wrapped({}));
+  EXPECT_EQ(aligned.size(), 12U);
+  EXPECT_EQ(aligned.at("TinyModel_0"), ".");
+  EXPECT_EQ(aligned.at("TinyModel_0/Embeddings_0/Embedding_1"), "embeddings.places");
+  EXPECT_EQ(aligned.at("TinyModel_0/Layer_1/Linear_2"), "layer.1.query");
+  EXPECT_EQ(aligned.at("TinyModel_0/Layer_1/Linear_3"), "layer.1.key");
+}
+
+TEST(AlignTest, WrappersAroundTheModelAreLookedThrough) {
+  const std::string prefix = "DistributedDataParallel_0/OptimizedModule_0/";
+  const auto aligned = Aligned(Wrapped({"DistributedDataParallel", "OptimizedModule"}));
+  EXPECT_EQ(aligned.size(), 12U);
+  EXPECT_EQ(aligned.at(prefix + "TinyModel_0/Layer_0/LayerNorm_0"), "layer.0.norm");
+}
+
+TEST(AlignTest, WrappersInsideOfTheModelAreLookedThrough) {
+  const auto aligned = Aligned(TreeOf({
+      "model - model",
+      "  TinyModel_0 TinyModel module",
+      "    CheckpointWrapper_0 CheckpointWrapper module",
+      "      Layer_0 Layer module",
+      "        Linear_0 Linear ml",
+      "        Linear_1 Linear ml",
+      "    CheckpointWrapper_1 CheckpointWrapper module",
+      "      Layer_1 Layer module",
+      "        Linear_2 Linear ml",
+  }));
+  EXPECT_EQ(aligned.at("TinyModel_0/CheckpointWrapper_1/Layer_1"), "layer.1");
+  EXPECT_EQ(aligned.at("TinyModel_0/CheckpointWrapper_1/Layer_1/Linear_2"), "layer.1.query");
+  EXPECT_FALSE(aligned.contains("TinyModel_0/CheckpointWrapper_0"));
+}
+
+TEST(AlignTest, AttributePathsDecideWhateverTheOrder) {
+  const auto aligned = Aligned(TreeOf({
+      "model - model",
+      "  module - module",
+      "    layer_._1 - module",
+      "      key - module",
+      "      query - module",
+      "    layer_._0 - module",
+      "      query - module",
+  }));
+  EXPECT_THAT(aligned,
+              UnorderedElementsAre(Pair("module", "."), Pair("module/layer_._1", "layer.1"),
+                                   Pair("module/layer_._1/key", "layer.1.key"),
+                                   Pair("module/layer_._1/query", "layer.1.query"),
+                                   Pair("module/layer_._0", "layer.0"),
+                                   Pair("module/layer_._0/query", "layer.0.query")));
+}
+
+TEST(AlignTest, AListWithANodeOfItsOwnIsPartOfTheName) {
+  const auto aligned = Aligned(TreeOf({
+      "model - model",
+      "  layer - module",
+      "    0 - module",
+      "      query - module",
+      "    1 - module",
+      "      query - module",
+  }));
+  EXPECT_EQ(aligned.at("layer/1/query"), "layer.1.query");
+}
+
+TEST(AlignTest, SizesOfWeightsGoBeforeOrder) {
+  const ModelTree run = Wrapped({});
+  const ModelTree description = TinyBert();
+  AlignHints hints = HintsFor(description);
+  // The program looks up places before words.
+  hints.fits = [&](NodeId node, NodeId of) -> std::optional<bool> {
+    if (description[of].type != "Embedding") return std::nullopt;
+    return (run[node].name == "Embedding_0") == (description[of].name == "places");
+  };
+  const auto aligned = Aligned(run, description, hints);
+  EXPECT_EQ(aligned.at("TinyModel_0/Embeddings_0/Embedding_0"), "embeddings.places");
+  EXPECT_EQ(aligned.at("TinyModel_0/Embeddings_0/Embedding_1"), "embeddings.words");
+}
+
+TEST(AlignTest, AHeadStandsBesideItsModel) {
+  ModelTree description = TreeOf({
+      "tiny TinyModel model",
+      "  layer.0 Layer module",
+      "    query Linear ml",
+      "  classifier Linear ml",
+  });
+  const auto aligned = Aligned(TreeOf({
+                                   "model - model",
+                                   "  TinyForSomething_0 TinyForSomething module",
+                                   "    TinyModel_0 TinyModel module",
+                                   "      Layer_0 Layer module",
+                                   "        Linear_0 Linear ml",
+                                   "    Dropout_0 Dropout ml",
+                                   "    Linear_1 Linear ml",
+                               }),
+                               description, HintsFor(description));
+  EXPECT_EQ(aligned.at("TinyForSomething_0/Linear_1"), "classifier");
+  EXPECT_FALSE(aligned.contains("TinyForSomething_0/Dropout_0"));
+}
+
+TEST(AlignTest, ClassesOfAnotherVersionAreRecognised) {
+  const auto aligned = Aligned(TreeOf({
+      "model - model",
+      "  TinyModel_0 TinyModel module",
+      "    SdpaLayer_0 SdpaLayer module",
+      "      Linear_0 Linear ml",
+      "      Linear8bitLt_0 Linear8bitLt ml",
+      "      FusedLayerNorm_0 FusedLayerNorm ml",
+  }));
+  EXPECT_EQ(aligned.at("TinyModel_0/SdpaLayer_0"), "layer.0");
+  EXPECT_EQ(aligned.at("TinyModel_0/SdpaLayer_0/Linear8bitLt_0"), "layer.0.key");
+  EXPECT_EQ(aligned.at("TinyModel_0/SdpaLayer_0/FusedLayerNorm_0"), "layer.0.norm");
+}
+
+TEST(AlignTest, OfTwoModelsTheFullerOneIsTheModel) {
+  std::vector<std::string> lines = {"model - model", "  TinyModel_1 TinyModel module",
+                                    "    Layer_9 Layer module"};
+  for (const std::string& line : ByClass("  ")) lines.push_back(line);
+  const auto aligned = Aligned(TreeOf(lines));
+  EXPECT_EQ(aligned.at("TinyModel_0"), ".");
+  EXPECT_FALSE(aligned.contains("TinyModel_1"));
+}
+
+TEST(AlignTest, ARunOfSomethingElseMatchesNothing) {
+  EXPECT_THAT(Aligned(TreeOf({"model - model", "  ResNet_0 ResNet module", "    Conv2d_0 Conv2d ml",
+                              "    BatchNorm2d_0 BatchNorm2d ml"})),
+              IsEmpty());
+  EXPECT_THAT(Aligned(TreeOf({"model - model", "  aten::mm mm math"})), IsEmpty());
+}
+
+TEST(AlignTest, EachModuleOfTheDescriptionIsGivenOnce) {
+  const ModelTree run = Wrapped({});
+  const std::vector<NodeId> match = Align(run, TinyBert(), HintsFor(TinyBert()));
+  std::map<NodeId, int> given;
+  for (const NodeId node : match) {
+    if (node != kNoNode) ++given[node];
+  }
+  for (const auto& [node, times] : given) EXPECT_EQ(times, 1) << node;
+}
+
+}  // namespace
+}  // namespace beryl
