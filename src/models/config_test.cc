@@ -33,6 +33,18 @@ TEST(ConfigTest, NullIsNotMissing) {
   Config config = Parsed(R"({"sliding_window": null})");
   EXPECT_EQ(config.MaybeInt({"sliding_window"}, 4096), std::nullopt);
   EXPECT_EQ(config.MaybeInt({"other_window"}, 4096), 4096);
+  EXPECT_EQ(config.MaybeNumber({"sliding_window"}, 0.5), std::nullopt);
+  EXPECT_EQ(config.MaybeNumber({"other_window"}, 0.5), 0.5);
+  EXPECT_EQ(config.Number({"sliding_window"}, 0.5), 0.5);
+}
+
+TEST(ConfigTest, CountsTheMembersOfAnObject) {
+  const Config config = Parsed(
+      R"({"id2label": {"0": "a", "1": "b"}, "id2labels": {"0": "a"}, "none": null, "empty": {}})");
+  EXPECT_EQ(config.Members("id2label"), 2);
+  EXPECT_EQ(config.Members("none"), 0);
+  EXPECT_EQ(config.Members("empty"), 0);
+  EXPECT_EQ(config.Members("missing"), 0);
 }
 
 TEST(ConfigTest, OtherNamesOfTheSameThing) {

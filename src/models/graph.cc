@@ -68,6 +68,7 @@ void Graph::Open(std::string name, std::string_view type, Level level,
     node.parent = open_.back();
     node.depth = static_cast<uint16_t>(open_.size());
     // What has no name of its own runs in the scope of its module.
+    if (!name.empty()) described.scope.reserve(parent.scope.size() + 1 + name.size());
     described.scope = parent.scope;
     if (!name.empty()) {
       if (!described.scope.empty()) described.scope += '.';
@@ -86,13 +87,15 @@ Tensor Graph::Close(const Tensor& output) {
   const NodeId id = open_.back();
   open_.pop_back();
   tree_.nodes[id].end = static_cast<NodeId>(tree_.nodes.size());
-  // Shapes of what is inside came between: the inputs move up to stand before the output.
+  // Where shapes of what is inside came between, the inputs move up to stand before the output.
   DescribedNode& node = nodes_[id];
   const uint32_t first = node.first_shape;
-  node.first_shape = static_cast<uint32_t>(shapes_.size());
-  for (uint32_t i = 0; i < node.input_count; ++i) {
-    const Shape shape = shapes_[first + i];
-    shapes_.push_back(shape);
+  if (first + node.input_count < shapes_.size()) {
+    node.first_shape = static_cast<uint32_t>(shapes_.size());
+    for (uint32_t i = 0; i < node.input_count; ++i) {
+      const Shape shape = shapes_[first + i];
+      shapes_.push_back(shape);
+    }
   }
   shapes_.push_back(output.shape);
   node.output_count = 1;
@@ -121,11 +124,14 @@ Tensor Graph::Math(std::string_view name, MathKind kind, std::initializer_list<T
 
 void Graph::AlsoReads(const Tensor& tensor) {
   if (tensor.made_by == kNoNode) return;
-  // Operations come in order, so what is out of order is what this one takes: a few.
   const Flow flow = {tensor.made_by, static_cast<NodeId>(nodes_.size() - 1)};
-  auto at = flows_.end();
-  while (at != flows_.begin() && flow < *(at - 1)) --at;
-  if (at == flows_.begin() || *(at - 1) != flow) flows_.insert(at, flow);
+  if (flows_.empty() || flows_.back() < flow) {
+    flows_.push_back(flow);
+    return;
+  }
+  // Operations come in order: only what this one takes, which is little, may be out of order.
+  const auto at = std::lower_bound(flows_.begin(), flows_.end(), flow);
+  if (*at != flow) flows_.insert(at, flow);
 }
 
 void Graph::Views(int count, const Tensor& x) {

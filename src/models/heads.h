@@ -1,6 +1,7 @@
 // Heads: what stands behind a bare model, as the library builds it.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "models/families.h"
