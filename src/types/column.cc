@@ -13,7 +13,7 @@ std::string_view OriginName(Origin origin) {
 }
 
 const QuantityLook& LookOf(Quantity quantity) {
-  static constexpr std::array<QuantityLook, 13> kLooks = {{
+  static constexpr std::array<QuantityLook, 14> kLooks = {{
       {"energy", "J", "_j", true},
       {"time", "s", "_s", true},
       {"power", "W", "_w", false},
@@ -23,6 +23,7 @@ const QuantityLook& LookOf(Quantity quantity) {
       {"count", "", "", true},
       {"ratio", "", "", false},
       {"share", "", "", false},
+      {"off", "", "", false},
       {"flops_per_second", "FLOP/s", "", false},
       {"flops_per_joule", "FLOP/J", "", false},
       {"flops_per_byte", "FLOP/B", "", false},

@@ -24,6 +24,7 @@ enum class Quantity : uint8_t {
   kCount,
   kRatio,  // of two numbers of the same kind
   kShare,  // of a whole, 0 to 1
+  kOff,    // by how much of itself one is above another; 0.05: five per cent
   kFlopsPerSecond,
   kFlopsPerJoule,
   kFlopsPerByte,

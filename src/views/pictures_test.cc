@@ -157,7 +157,7 @@ TEST(ExportTest, FoldedStacksAreALineEach) {
 
 TEST(ExportTest, ChromeNestsChildrenInTheirParents) {
   const std::string text = WriteChromeTrace(MakeReport());
-  EXPECT_THAT(text, HasSubstr("\"name\":\"MatMul\",\"cat\":\"operation\",\"ph\":\"X\",\"pid\":1,"
+  EXPECT_THAT(text, HasSubstr("\"name\":\"MatMul\",\"cat\":\"math\",\"ph\":\"X\",\"pid\":1,"
                               "\"tid\":1,\"ts\":0,\"dur\":4000000"));
   EXPECT_THAT(text, HasSubstr("\"ph\":\"C\""));
   EXPECT_THAT(text, Not(HasSubstr("Conv2D"))) << "no energy is known of it";

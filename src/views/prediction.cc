@@ -14,11 +14,6 @@
 namespace beryl::views {
 namespace {
 
-std::string Off(double predicted, double measured) {
-  const double off = predicted / measured - 1;
-  return std::isfinite(off) ? fmt::format("{:+.2f} %", 100 * off) : "-";
-}
-
 // "law, trained on device_1 (GTX 1080 Ti): 1.04 x GPU energy + 100 W x time"
 std::string ProfileText(const EnergyModel& model) {
   std::string text = fmt::format("{}: method {}", model.name, MethodName(model.method));
@@ -45,7 +40,7 @@ TreeColumns TreeOf(const PredictionReport& report, size_t run) {
   measured.total = of.measured;
   Column off;
   off.name = off.key = off.label = "off";
-  off.quantity = Quantity::kShare;
+  off.quantity = Quantity::kOff;
   off.origin = Origin::kPredicted;
   off.total = Divide(report.predicted[run].total, of.measured);
   for (double& ratio : off.total) ratio -= 1;
@@ -96,7 +91,7 @@ class PredictionTable : public TextPage {
     return RightAligned(JoulesOrDash(predicted), kNumber) +
            RightAligned(JoulesBetween(column.low[node], column.high[node]), kRange) +
            RightAligned(JoulesOrDash(measured), kNumber) +
-           RightAligned(Off(predicted, measured), 10);
+           RightAligned(Figure(predicted / measured - 1, Quantity::kOff), 10);
   }
   static std::string Head() {
     return RightAligned("predicted", kNumber) + RightAligned("between", kRange) +

@@ -98,6 +98,10 @@ void WriteColumns(JsonWriter& json, const std::vector<const Column*>& columns) {
 
 void WriteTree(JsonWriter& json, const TreeColumns& tree, const ViewOptions& options,
                std::string_view also) {
+  if (tree.tree.nodes.empty()) {
+    json.Value(std::optional<double>());
+    return;
+  }
   const std::vector<const Column*> columns = ChosenColumns(tree, options.columns);
   const std::vector<Field> fields = FieldsOf(tree, columns, options.columns.empty() ? also : "");
   std::vector<NodeId> open_until;

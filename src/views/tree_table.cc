@@ -407,6 +407,8 @@ std::string Figure(double value, Quantity quantity) {
       return std::isnan(value) ? "?" : FormatWatts(value);
     case Quantity::kRatio:
       return std::isnan(value) ? "-" : fmt::format("{:.2f}", value);
+    case Quantity::kOff:
+      return std::isfinite(value) ? fmt::format("{:+.2f} %", 100 * value) : "-";
     case Quantity::kShare:
       return PercentOrDash(value);
     case Quantity::kBytes:
@@ -430,6 +432,7 @@ std::string OriginText(const Column& column) {
 }
 
 std::string TreeTable(const TreeColumns& tree, const TableLook& look, const ViewOptions& options) {
+  if (tree.tree.nodes.empty() || tree.columns.empty()) return "";
   return TableMaker(tree, look, options).Write();
 }
 
