@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "sources/sources.h"
+#include "types/counter_wrap.h"
 
 namespace beryl::sources {
 namespace {
@@ -18,15 +18,6 @@ namespace {
 constexpr size_t kLargestJson = size_t{2} << 30;
 constexpr size_t kReadBytes = size_t{1} << 20;
 constexpr double kJoulesPerMicrojoule = 1e-6;
-
-// max_energy_range_uj of RAPL zones with 61 and 15.3 microjoule units, and a 32-bit count of
-// microjoules.
-constexpr std::array<double, 3> kKnownWraps = {4294967296.0, 65532610987.0, 262143328850.0};
-
-// How many times the usual power a step across a wrap may be: where the range is known, and where
-// it is guessed.
-constexpr double kSuddenlyMore = 1000;
-constexpr double kLikeTheOthers = 10;
 
 struct Reading {
   Nanos time;
@@ -104,49 +95,37 @@ class Collector {
     readings.resize(kept);
   }
 
-  // Energy a nanosecond in the middle of the intervals that did not go down, to judge the others
-  // by.
-  static double TypicalRate(const std::vector<Reading>& readings) {
-    std::vector<double> rates;
+  // Power in the middle of the intervals that did not go down, to judge the others by.
+  static double UsualWatts(const std::vector<Reading>& readings) {
+    std::vector<double> watts;
     for (size_t i = 1; i < readings.size(); ++i) {
       const double step = readings[i].value - readings[i - 1].value;
-      const auto time = static_cast<double>((readings[i].time - readings[i - 1].time).value);
-      if (step >= 0) rates.push_back(step / time);
+      const double seconds = (readings[i].time - readings[i - 1].time).seconds();
+      if (step >= 0) watts.push_back(step * kJoulesPerMicrojoule / seconds);
     }
-    if (rates.empty()) return 0;
-    const auto middle = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2);
-    std::nth_element(rates.begin(), middle, rates.end());
+    if (watts.empty()) return 0;
+    const auto middle = watts.begin() + static_cast<std::ptrdiff_t>(watts.size() / 2);
+    std::nth_element(watts.begin(), middle, watts.end());
     return *middle;
   }
 
   // Energy that passed between two readings of which the later is lower; NaN where that cannot be
   // told.
-  static double AcrossWrap(const Reading& before, const Reading& after, double typical_rate) {
-    const auto time = static_cast<double>((after.time - before.time).value);
-    auto step_at = [&](double wrap) { return wrap - before.value + after.value; };
-    if (after.wrap_uj > 0) {
-      // A counter that was reset, or that stumbled by a unit, did not pass its whole range at once.
-      const bool plausible =
-          typical_rate == 0 || step_at(after.wrap_uj) / time <= kSuddenlyMore * typical_rate;
-      return before.value <= after.wrap_uj && plausible ? step_at(after.wrap_uj) : std::nan("");
-    }
-    for (const double wrap : kKnownWraps) {
-      // Right after the right one the step is like the others; a wrong one is off by kilojoules.
-      if (wrap >= before.value && step_at(wrap) / time <= kLikeTheOthers * typical_rate) {
-        return step_at(wrap);
-      }
-    }
-    return std::nan("");
+  static double AcrossWrap(const Reading& before, const Reading& after, double usual_w) {
+    const auto range = WrapRange({before.value, after.value, kJoulesPerMicrojoule,
+                                  (after.time - before.time).seconds(), usual_w},
+                                 after.wrap_uj);
+    return range ? *range - before.value + after.value : std::nan("");
   }
 
   void Unwrap(const std::vector<Reading>& readings, PowerChannel& channel) {
-    const double typical_rate = TypicalRate(readings);
+    const double usual_w = UsualWatts(readings);
     double energy_uj = 0;
     for (size_t i = 0; i < readings.size(); ++i) {
       if (i > 0) {
         double step = readings[i].value - readings[i - 1].value;
         if (step < 0) {
-          step = AcrossWrap(readings[i - 1], readings[i], typical_rate);
+          step = AcrossWrap(readings[i - 1], readings[i], usual_w);
           if (std::isnan(step)) {
             channel.gaps.push_back(i);
             report_.Count(
