@@ -19,6 +19,7 @@ std::vector<size_t> MachinesOf(const std::vector<PowerChannel>& channels,
                                const Containment& containment) {
   std::map<std::string_view, size_t> numbers;
   std::vector<size_t> machines;
+  machines.reserve(channels.size());
   for (const PowerChannel& channel : channels) {
     machines.push_back(numbers.emplace(MachineOf(channel.name), numbers.size()).first->second);
   }
