@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "account/clock.h"
+#include "account/contents.h"
 #include "account/feed.h"
 #include "account/power_curve.h"
 #include "account/sweep.h"
@@ -55,6 +56,7 @@ class Accountant {
     auto plan = PlanFeeds(power_, ops_, glance, options_);
     if (!plan) return plan.error();
     plan_ = std::move(*plan);
+    contents_ = FindContents(power_, plan_.containment);
     for (const PowerChannel& channel : power_.channels) {
       has_static_.push_back(IdlePower(channel.name) != options_.idle_power.end());
     }
@@ -133,6 +135,7 @@ class Accountant {
   }
 
   void OpenAccounts(Readings& readings) const {
+    const std::vector<Joules> contained = ContainedEnergy(contents_, readings.curves);
     for (size_t i = 0; i < readings.power->channels.size(); ++i) {
       const PowerChannel& channel = readings.power->channels[i];
       const ChannelFeed& feed = plan_.channels[i];
@@ -142,26 +145,15 @@ class Accountant {
       account.policy = PolicyName(channel, options_.policy);
       account.feeds = feed.words;
       account.fed_devices = feed.devices;
-      if (feed.within >= 0) account.within = power_.channels[static_cast<size_t>(feed.within)].name;
+      account.within = plan_.containment.WithinText(i);
       account.readings = channel.times.size();
       account.window_start = channel.times.front();
       account.window_end = channel.times.back();
       account.measured = readings.curves[i].Integral();
-      if (feed.container) account.contained = Contained(readings, i);
+      account.contained = contained[i];
       account.total = account.measured - account.contained;
       readings.footprint.channels.push_back(std::move(account));
     }
-  }
-
-  // The energy of the channels directly within this one, over this one's window.
-  Joules Contained(const Readings& readings, size_t container) const {
-    Joules sum;
-    for (size_t i = 0; i < power_.channels.size(); ++i) {
-      if (plan_.channels[i].within != static_cast<int>(container)) continue;
-      sum += readings.curves[i].Integral(power_.channels[container].times.front(),
-                                         power_.channels[container].times.back());
-    }
-    return sum;
   }
 
   void SweepGroups() {
@@ -289,22 +281,9 @@ class Accountant {
       }
       if (channel.wraps > 0)
         readings.Note("{}: its counter wrapped {} time(s)", account.channel, channel.wraps);
-      if (account.total.value < 0) {
-        readings.Note("{} reads {} less than the channels it contains: the meters disagree",
-                      account.channel, FormatJoules(-account.total.value));
-      }
-      for (size_t inner = 0; inner < footprint.channels.size(); ++inner) {
-        const ChannelAccount& part = footprint.channels[inner];
-        if (plan_.channels[inner].within != static_cast<int>(i) || !plan_.channels[i].container)
-          continue;
-        const Nanos missing = std::max(part.window_start - account.window_start, Nanos{}) +
-                              std::max(account.window_end - part.window_end, Nanos{});
-        if (missing.value * 100 > (account.window_end - account.window_start).value) {
-          readings.Note(
-              "{} was not read for {} of {}'s window: what it used then counts as the rest of the "
-              "box",
-              part.channel, FormatSeconds(missing.seconds()), account.channel);
-        }
+      for (const std::string& note :
+           NotesOnContents(contents_, plan_.containment, footprint.channels, i)) {
+        footprint.notes.push_back(note);
       }
       if (account.uncovered.value > 0) {
         readings.Note(
@@ -334,6 +313,7 @@ class Accountant {
   Nanos clock_offset_;
   std::string clock_reason_;
   FeedPlan plan_;
+  std::vector<Contents> contents_;
   std::vector<Readings> readings_;
   std::vector<bool> has_static_;  // by channel
   std::vector<Group> groups_;

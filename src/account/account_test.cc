@@ -18,6 +18,9 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr int64_t kMicro = 1000;
 constexpr double kMicrojoule = 1e-6;
@@ -275,13 +278,17 @@ std::vector<bool> FedDevices(const Scenario& scenario, const PowerChannel& chann
   return fed;
 }
 
-// The channels directly inside a container.
+// The channels directly inside a container. One that tells nothing contains nothing.
 std::vector<const PowerChannel*> Inside(const PowerTrace& power, const std::string& container) {
-  const bool board = std::any_of(power.channels.begin(), power.channels.end(),
-                                 [](const PowerChannel& each) { return each.name == "psys"; });
-  const bool package = std::any_of(power.channels.begin(), power.channels.end(),
-                                   [](const PowerChannel& each) { return each.name == "CPU:0"; });
+  const auto tells = [&](const std::string& name) {
+    return std::any_of(power.channels.begin(), power.channels.end(), [&](const PowerChannel& each) {
+      return each.name == name && each.times.size() > each.gaps.size() + 1;
+    });
+  };
+  const bool board = tells("psys");
+  const bool package = tells("CPU:0");
   std::vector<const PowerChannel*> inside;
+  if (!tells(container)) return inside;
   for (const PowerChannel& each : power.channels) {
     const bool host = each.name.starts_with("CPU:") || each.name.starts_with("DRAM:") ||
                       (each.name == "CORE:0" && !package);
@@ -570,6 +577,63 @@ TEST_F(ContainerTest, TheBoardIsTakenOutOfTheWallAsAWhole) {
   double sum = 0;
   for (const ChannelAccount& account : footprint.channels) sum += account.total.value;
   EXPECT_DOUBLE_EQ(sum, 400) << "nothing is counted twice";
+}
+
+double SumOfTotals(const Footprint& footprint) {
+  double sum = 0;
+  for (const ChannelAccount& account : footprint.channels) sum += account.total.value;
+  return sum;
+}
+
+// Both feed the machine; what came through which is not known, only what came through both.
+TEST_F(ContainerTest, TwoPlugsKeepWhatTheyDoNotContainTogether) {
+  const PowerTrace power = MakePower({MakeChannel("wall:1", {0, kSecond * 10}, {30, 30}),
+                                      MakeChannel("CPU:0", {0, kSecond * 10}, {35, 35}),
+                                      MakeChannel("GPU:0", {0, kSecond * 10}, {1, 1}),
+                                      MakeChannel("wall:2", {0, kSecond * 10}, {10, 10})});
+  const Footprint footprint = MustAccount(power, ops_);
+  EXPECT_EQ(AccountOf(footprint, "CPU:0").within, "wall:1 + wall:2");
+  EXPECT_DOUBLE_EQ(AccountOf(footprint, "wall:1").contained.value, 270);
+  EXPECT_DOUBLE_EQ(AccountOf(footprint, "wall:2").contained.value, 90);
+  EXPECT_DOUBLE_EQ(AccountOf(footprint, "wall:1").total.value, 30);
+  EXPECT_DOUBLE_EQ(AccountOf(footprint, "wall:2").total.value, 10);
+  EXPECT_DOUBLE_EQ(SumOfTotals(footprint), 400) << "nothing is counted twice or lost";
+  EXPECT_THAT(footprint.notes, Not(Contains(HasSubstr("disagree"))));
+}
+
+TEST_F(ContainerTest, WhatAPlugContainsAloneIsTakenFromItFirst) {
+  PowerTrace power = MakePower({MakeChannel("wall:1", {0, kSecond * 10}, {30, 30}),
+                                MakeChannel("wall:2", {0, kSecond * 10}, {30, 30}),
+                                MakeChannel("CPU:0", {0, kSecond * 10}, {20, 20}),
+                                MakeChannel("GPU:0", {0, kSecond * 10}, {20, 20})});
+  power.channels[3].meter.within = "wall:2";
+  const Footprint footprint = MustAccount(power, ops_);
+  EXPECT_DOUBLE_EQ(AccountOf(footprint, "wall:1").contained.value, 150);
+  EXPECT_DOUBLE_EQ(AccountOf(footprint, "wall:2").contained.value, 250);
+  EXPECT_DOUBLE_EQ(SumOfTotals(footprint), 600);
+}
+
+TEST_F(ContainerTest, PlugsThatReadLessThanTheyContainDisagreeTogether) {
+  const PowerTrace power = MakePower({MakeChannel("CPU:0", {0, 4 * kSecond}, {60, 60}),
+                                      MakeChannel("wall:1", {0, 10 * kSecond}, {10, 10}),
+                                      MakeChannel("wall:2", {0, 10 * kSecond}, {10, 10})});
+  const Footprint footprint = MustAccount(power, ops_);
+  EXPECT_DOUBLE_EQ(SumOfTotals(footprint), 200);
+  EXPECT_THAT(footprint.notes,
+              IsSupersetOf({"wall:1 + wall:2 reads 40.0 J less than the channels it contains: the "
+                            "meters disagree",
+                            "CPU:0 was not read for 6.00 s of wall:1 + wall:2's window: what it "
+                            "used then counts as the rest of the box"}));
+  EXPECT_THAT(footprint.notes, Not(Contains(StartsWith("wall:1 reads"))));
+}
+
+TEST_F(ContainerTest, PlugsThatReadNothingGiveAlike) {
+  const PowerTrace power = MakePower({MakeChannel("CPU:0", {0, 4 * kSecond}, {60, 60}),
+                                      MakeChannel("wall:1", {0, 10 * kSecond}, {0, 0}),
+                                      MakeChannel("wall:2", {0, 10 * kSecond}, {0, 0})});
+  const Footprint footprint = MustAccount(power, ops_);
+  EXPECT_DOUBLE_EQ(AccountOf(footprint, "wall:1").total.value, -120);
+  EXPECT_NEAR(SumOfTotals(footprint), 0, 1e-12);
 }
 
 TEST_F(ContainerTest, ANegativeRemainderIsNotedAndNotClamped) {

@@ -30,15 +30,23 @@ bool IsSpelledLike(std::string_view a, std::string_view b) {
                     [&](char x, char y) { return lower(x) == lower(y); });
 }
 
-bool IsContainer(ChannelScope scope) {
-  return scope == ChannelScope::kBoard || scope == ChannelScope::kWall;
+// A meter of a single reading, or of gaps alone, contains nothing.
+Containment ContainmentOf(const PowerTrace& power) {
+  std::vector<bool> tells;
+  tells.reserve(power.channels.size());
+  for (const PowerChannel& channel : power.channels) tells.push_back(TellsAnything(channel));
+  return {power.channels, tells};
 }
 
 class Planner {
  public:
   Planner(const PowerTrace& power, const OpTrace& ops, const OpGlance& glance,
           const AccountOptions& options)
-      : power_(power), ops_(ops), options_(options), glance_(glance) {}
+      : power_(power),
+        ops_(ops),
+        options_(options),
+        glance_(glance),
+        containment_(ContainmentOf(power)) {}
 
   Result<FeedPlan> Run() {
     for (const auto& [channel, targets] : options_.feeds) {
@@ -47,9 +55,9 @@ class Planner {
     for (const auto& [channel, watts] : options_.idle_power) {
       if (channel != "all" && Find(channel) < 0) return Unknown("--idle-power", channel);
     }
-    FeedPlan plan;
-    for (const PowerChannel& channel : power_.channels) {
-      auto feed = FeedOf(channel);
+    FeedPlan plan{containment_, {}, containment_.notes()};
+    for (size_t i = 0; i < power_.channels.size(); ++i) {
+      auto feed = FeedOf(i);
       if (!feed) return feed.error();
       plan.channels.push_back(std::move(*feed));
     }
@@ -71,13 +79,6 @@ class Planner {
     }
     return -1;
   }
-  int FindScope(ChannelScope scope, std::string_view machine) const {
-    for (size_t i = 0; i < power_.channels.size(); ++i) {
-      const PowerChannel& channel = power_.channels[i];
-      if (channel.scope == scope && MachineOf(channel.name) == machine) return static_cast<int>(i);
-    }
-    return -1;
-  }
 
   std::vector<uint16_t> DevicesWhere(auto&& wanted) const {
     std::vector<uint16_t> devices;
@@ -95,27 +96,6 @@ class Planner {
     return fmt::format("{}", fmt::join(names, ", "));
   }
 
-  int Container(const PowerChannel& channel) const {
-    const int board = FindScope(ChannelScope::kBoard, MachineOf(channel.name));
-    const int wall = FindScope(ChannelScope::kWall, MachineOf(channel.name));
-    const int package = Find(Beside(channel.name, "CPU:" + NumberOf(channel.name)));
-    switch (channel.scope) {
-      case ChannelScope::kCore:
-        if (package >= 0) return package;
-        [[fallthrough]];
-      case ChannelScope::kPackage:
-      case ChannelScope::kDram:
-        return board >= 0 ? board : wall;
-      case ChannelScope::kGpu:
-      case ChannelScope::kBoard:
-      case ChannelScope::kOther:
-        return wall;
-      case ChannelScope::kWall:
-        break;
-    }
-    return -1;
-  }
-
   std::vector<uint16_t> HostDevices(std::string_view machine) const {
     return DevicesWhere(
         [&](std::string_view name) { return IsHost(name) && MachineOf(name) == machine; });
@@ -130,21 +110,19 @@ class Planner {
            });
   }
 
-  Result<ChannelFeed> FeedOf(const PowerChannel& channel) const {
+  Result<ChannelFeed> FeedOf(size_t index) const {
+    const PowerChannel& channel = power_.channels[index];
     ChannelFeed feed;
-    feed.within = Container(channel);
-    feed.container = IsContainer(channel.scope);
     if (const auto given = options_.feeds.find(channel.name); given != options_.feeds.end()) {
-      return GivenFeed(std::move(feed), given->second, MachineOf(channel.name));
+      return GivenFeed(index, given->second);
     }
-    if (feed.container) {
-      feed.words = "no operation: what the channels it contains leave over is the rest of the box";
+    if (containment_.IsContainer(index)) {
+      feed.words = WordsOfContainer(index);
       return feed;
     }
-    if (channel.scope == ChannelScope::kCore && feed.within >= 0 &&
-        power_.channels[static_cast<size_t>(feed.within)].scope == ChannelScope::kPackage) {
+    if (IsPart(index)) {
       feed.words = fmt::format("nothing: contained in {}, which is shared out",
-                               power_.channels[static_cast<size_t>(feed.within)].name);
+                               containment_.WithinText(index));
       return feed;
     }
     const bool host =
@@ -165,9 +143,31 @@ class Planner {
     return feed;
   }
 
+  std::string WordsOfContainer(size_t index) const {
+    for (size_t i = 0; i < power_.channels.size(); ++i) {
+      const std::vector<size_t>& within = containment_.Within(i);
+      if (within.size() == 1 || std::find(within.begin(), within.end(), index) == within.end()) {
+        continue;
+      }
+      return fmt::format(
+          "no operation: what the channels that {} contain together leave over is the rest of the "
+          "box, taken in proportion to what each reads",
+          containment_.WithinText(i));
+    }
+    return "no operation: what the channels it contains leave over is the rest of the box";
+  }
+
+  // Of something that is shared out itself.
+  bool IsPart(size_t channel) const {
+    const std::vector<size_t>& within = containment_.Within(channel);
+    return std::any_of(within.begin(), within.end(),
+                       [&](size_t outer) { return !containment_.IsContainer(outer); });
+  }
+
   // "all" is everything on the channel's machine.
-  Result<ChannelFeed> GivenFeed(ChannelFeed feed, const std::vector<std::string>& targets,
-                                std::string_view machine) const {
+  Result<ChannelFeed> GivenFeed(size_t channel, const std::vector<std::string>& targets) const {
+    const std::string_view machine = MachineOf(power_.channels[channel].name);
+    ChannelFeed feed;
     for (const std::string& target : targets) {
       if (target == "none") continue;
       const auto devices = DevicesWhere([&](std::string_view name) {
@@ -183,11 +183,12 @@ class Planner {
     }
     std::sort(feed.devices.begin(), feed.devices.end());
     feed.devices.erase(std::unique(feed.devices.begin(), feed.devices.end()), feed.devices.end());
-    feed.words =
-        feed.devices.empty()
-            ? "nothing, as asked"
-            : fmt::format("operations on {}, as asked{}", Names(feed.devices),
-                          feed.container ? ": its remainder, in proportion to its power" : "");
+    feed.words = feed.devices.empty()
+                     ? "nothing, as asked"
+                     : fmt::format("operations on {}, as asked{}", Names(feed.devices),
+                                   containment_.IsContainer(channel)
+                                       ? ": its remainder, in proportion to its power"
+                                       : "");
     return feed;
   }
 
@@ -198,8 +199,9 @@ class Planner {
       const PowerChannel& channel = power_.channels[i];
       fed.insert(feed.devices.begin(), feed.devices.end());
       const bool as_asked = options_.feeds.contains(channel.name);
-      if (feed.devices.empty() && !feed.container && !as_asked &&
-          channel.scope != ChannelScope::kCore) {
+      const bool is_named = containment_.IsContainer(i) || IsPart(i) ||
+                            channel.scope == ChannelScope::kCore || as_asked;
+      if (feed.devices.empty() && !is_named) {
         plan.notes.push_back(fmt::format(
             "{} has power and no operations: its energy is unattributed", channel.name));
       }
@@ -209,9 +211,10 @@ class Planner {
       const std::string& name = ops_.devices[device];
       std::string note =
           fmt::format("{} has operations and no power: their energy is unknown", name);
-      for (const PowerChannel& channel : power_.channels) {
+      for (size_t i = 0; i < power_.channels.size(); ++i) {
+        const PowerChannel& channel = power_.channels[i];
         if (options_.feeds.contains(channel.name)) continue;
-        if (IsSpelledLike(channel.name, BareDevice(name)) || IsContainer(channel.scope)) {
+        if (IsSpelledLike(channel.name, BareDevice(name)) || containment_.IsContainer(i)) {
           note +=
               fmt::format(" (--feed {}={} would give them {}'s)", channel.name, name, channel.name);
           break;
@@ -225,6 +228,7 @@ class Planner {
   const OpTrace& ops_;
   const AccountOptions& options_;
   const OpGlance& glance_;
+  const Containment containment_;
 };
 
 }  // namespace

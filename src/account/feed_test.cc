@@ -41,8 +41,7 @@ class FeedTest : public ::testing::Test {
     return names;
   }
   std::string WithinOf(const FeedPlan& plan, std::string_view channel) const {
-    const int within = FeedOf(plan, channel).within;
-    return within < 0 ? "" : power_.channels[static_cast<size_t>(within)].name;
+    return plan.containment.WithinText(IndexOf(channel));
   }
   size_t IndexOf(std::string_view channel) const {
     for (size_t i = 0; i < power_.channels.size(); ++i) {
@@ -111,7 +110,7 @@ TEST_F(FeedTest, ContainersFeedNothingAndContainTheRest) {
   EXPECT_THAT(FedBy(plan, "wall"), IsEmpty());
   EXPECT_THAT(FedBy(plan, "psys"), IsEmpty());
   EXPECT_THAT(FeedOf(plan, "wall").words, HasSubstr("rest of the box"));
-  EXPECT_TRUE(FeedOf(plan, "wall").container);
+  EXPECT_TRUE(plan.containment.IsContainer(IndexOf("wall")));
   EXPECT_EQ(WithinOf(plan, "wall"), "");
   EXPECT_EQ(WithinOf(plan, "psys"), "wall");
   EXPECT_EQ(WithinOf(plan, "CPU:0"), "psys");
@@ -138,6 +137,32 @@ TEST_F(FeedTest, CoresAreWithinThePackageOfTheirNumber) {
   EXPECT_THAT(FedBy(plan, "CORE:1"), IsEmpty());
   EXPECT_EQ(FeedOf(plan, "CORE:1").words, "nothing: contained in CPU:1, which is shared out");
   EXPECT_THAT(plan.notes, IsEmpty());
+}
+
+TEST_F(FeedTest, WhatIsWithinAChannelThatIsSharedOutFeedsNothing) {
+  Operations({"CPU:0"});
+  Channels({"CPU:0", "DRAM:0", "CPU:0:counter"});
+  power_.channels[1].meter.within = "CPU:0";
+  const FeedPlan plan = Plan();
+  EXPECT_THAT(FedBy(plan, "CPU:0"), ElementsAre("CPU:0"));
+  EXPECT_THAT(FedBy(plan, "DRAM:0"), IsEmpty());
+  EXPECT_THAT(FedBy(plan, "CPU:0:counter"), IsEmpty());
+  EXPECT_EQ(FeedOf(plan, "DRAM:0").words, "nothing: contained in CPU:0, which is shared out");
+  EXPECT_THAT(plan.notes, IsEmpty());
+}
+
+TEST_F(FeedTest, AMeterOfOneReadingContainsNothing) {
+  Operations({"CPU:0"});
+  Channels({"wall", "CPU:0"});
+  power_.channels.push_back(MakeChannel("psys", {5}, {1}));
+  EXPECT_EQ(WithinOf(Plan(), "CPU:0"), "wall");
+}
+
+TEST_F(FeedTest, WhatCannotBeIsSaid) {
+  Operations({"CPU:0"});
+  Channels({"CPU:0"});
+  power_.channels[0].meter.within = "rack";
+  EXPECT_THAT(Plan().notes, ElementsAre(HasSubstr("CPU:0 says that it is within rack")));
 }
 
 TEST_F(FeedTest, CoresWithoutTheirPackageAreWithinTheBox) {
@@ -185,7 +210,8 @@ TEST_F(FeedTest, AFeedCanBeGivenByNamesAllOrNone) {
   EXPECT_THAT(FedBy(plan, "GPU:0"), IsEmpty());
   EXPECT_EQ(FeedOf(plan, "GPU:0").words, "nothing, as asked");
   EXPECT_THAT(FedBy(plan, "wall"), ElementsAre("CPU:0", "GPU:0", "GPU:1"));
-  EXPECT_TRUE(FeedOf(plan, "wall").container) << "what it contains is not given out twice";
+  EXPECT_THAT(FeedOf(plan, "wall").words, HasSubstr("its remainder"))
+      << "what it contains is not given out twice";
   EXPECT_THAT(plan.notes, Not(Contains(HasSubstr("has power and no operations"))));
 }
 

@@ -85,15 +85,19 @@ class Measurer {
       told.push_back(!std::isnan(known_.back().energy.energy_j));
       result_.channels.push_back(known_.back().energy);
     }
-    plan_ = PlanDevices(power_.channels, told);
+    containment_ = Containment(power_.channels, told);
+    for (size_t i = 0; i < result_.channels.size(); ++i) {
+      result_.channels[i].within = containment_.WithinText(i);
+    }
+    plan_ = PlanDevices(power_.channels, told, containment_);
     for (const std::string& note : plan_.notes) Note(note);
   }
 
   void AddDevice(size_t index) {
     const KnownPower& known = known_[index];
     Device device{index,
-                  SharesOf(power_.channels[index], IsOnlyOne(power_.channels, index), use_,
-                           recording_.features, options_.split),
+                  SharesOf(power_.channels[index], IsOnlyOne(power_.channels, containment_, index),
+                           use_, recording_.features, options_.split),
                   {}};
     DeviceEnergy energy;
     energy.device = known.energy.name;
@@ -102,7 +106,7 @@ class Measurer {
     energy.energy_j = known.energy.energy_j;
     energy.seconds = known.energy.seconds;
     energy.gaps = known.energy.gaps;
-    energy.channels = RelatedTo(power_.channels, index);
+    energy.channels = RelatedTo(power_.channels, containment_, index);
     const double error = known.energy.meter.error;
     energy.low_j = energy.energy_j * std::max(0.0, 1 - error);
     energy.high_j = energy.energy_j * (1 + error);
@@ -268,23 +272,26 @@ class Measurer {
     // One that is a device beside others is the whole of nothing.
     if (plan_.devices != plan_.container && IsDevice(plan_.container.front())) return;
     WholeMachine& whole = result_.whole;
-    std::vector<std::string> names;
     whole.energy_j = 0;
     double seconds = 0;
     for (const size_t channel : plan_.container) {
-      names.push_back(power_.channels[channel].name);
+      whole.channels.push_back(power_.channels[channel].name);
       whole.energy_j += known_[channel].energy.energy_j;
       seconds = std::max(seconds, known_[channel].energy.seconds);
     }
-    whole.channel = fmt::format("{}", fmt::join(names, " + "));
     if (plan_.devices == plan_.container) return;
+    const std::string name = containment_.Names(plan_.container);
     const auto is_behind = [&](size_t channel) {
       return std::any_of(plan_.container.begin(), plan_.container.end(), [&](size_t container) {
-        return StandsBefore(power_.channels[container], power_.channels[channel]);
+        return containment_.Contains(container, channel);
       });
     };
     double behind = 0;
-    bool comparable = true;
+    bool comparable = plan_.silent.empty();
+    if (!comparable) {
+      Note(fmt::format("{} told nothing: {} does not read the whole machine",
+                       containment_.Names(plan_.silent), name));
+    }
     for (const size_t channel : plan_.devices) {
       if (!is_behind(channel)) continue;
       const ChannelEnergy& energy = known_[channel].energy;
@@ -297,7 +304,7 @@ class Measurer {
       Note(
           fmt::format("{} reads {}, less than the {} of what it stands before: one of the meters "
                       "is wrong",
-                      whole.channel, FormatJoules(whole.energy_j), FormatJoules(behind)));
+                      name, FormatJoules(whole.energy_j), FormatJoules(behind)));
     }
   }
 
@@ -342,6 +349,7 @@ class Measurer {
   bool is_recorder_seen_ = false;
   double recorder_s_ = 0;
   std::vector<KnownPower> known_;
+  Containment containment_;
   DevicePlan plan_;
   std::vector<Device> devices_;
   Measurement result_;

@@ -16,6 +16,7 @@ using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 PowerTrace Trace(std::vector<PowerChannel> channels) {
   PowerTrace power;
@@ -117,7 +118,7 @@ TEST(MeasureTest, NothingIsCountedTwice) {
   EXPECT_THAT(measured.devices[0].channels, ElementsAre("psys", "CORE:0", "CPU:0"));
   EXPECT_EQ(measured.devices[1].device, "DRAM:0");
   EXPECT_EQ(measured.channels.size(), 4U);
-  EXPECT_EQ(measured.whole.channel, "psys");
+  EXPECT_THAT(measured.whole.channels, ElementsAre("psys"));
   EXPECT_NEAR(measured.whole.energy_j, 80, 1e-9);
   EXPECT_NEAR(measured.whole.devices_j, 55, 1e-9);
   EXPECT_NEAR(measured.whole.rest_j, 25, 1e-9);
@@ -141,7 +142,7 @@ TEST(MeasureTest, TheWallIsADeviceOnlyIfNothingBehindItWasMeasured) {
   const Measurement with_gpu =
       Measure(Trace({guess, wall, TestCounter("GPU:0", std::vector<double>(250, 30.0))}), {}, {});
   EXPECT_EQ(with_gpu.devices.size(), 2U);
-  EXPECT_EQ(with_gpu.whole.channel, "wall");
+  EXPECT_THAT(with_gpu.whole.channels, ElementsAre("wall"));
   EXPECT_NEAR(with_gpu.whole.rest_j, 20, 1e-9);
 }
 
@@ -317,7 +318,7 @@ TEST(MeasureTest, ABoardBesideAGpuIsADevice) {
   EXPECT_NEAR(measured.total.energy_j, 190, 1e-9);
   EXPECT_EQ(measured.total.origin, Origin::kMeasured);
   EXPECT_THAT(measured.total.missing, IsEmpty());
-  EXPECT_EQ(measured.whole.channel, "");
+  EXPECT_THAT(measured.whole.channels, IsEmpty());
   const PowerChannel wall = TestCounter("wall", std::vector<double>(250, 250.0));
   const Measurement behind = Measure(Trace({board, gpu, wall}), {}, {});
   EXPECT_NEAR(behind.total.energy_j, 190, 1e-9);
@@ -339,19 +340,66 @@ TEST(MeasureTest, ATotalSaysWhatIsMissing) {
               ElementsAre("CPU:0 for 4.00 ms", "DRAM:0"));
 }
 
-TEST(MeasureTest, OnlyPlugsAreAddedUp) {
-  auto plug = [](std::string name, std::string source, double watts) {
-    PowerChannel channel = TestCounter(std::move(name), std::vector<double>(250, watts));
-    channel.meter.source = std::move(source);
-    return channel;
-  };
-  const Measurement plugs =
-      Measure(Trace({plug("wall:1", "meter", 100), plug("wall:2", "meter", 50)}), {}, {});
+PowerChannel Steady(std::string name, double watts) {
+  return TestCounter(std::move(name), std::vector<double>(250, watts));
+}
+
+TEST(MeasureTest, PlugsAreAddedUpAndAMeterOfThemAllIsNot) {
+  const Measurement plugs = Measure(Trace({Steady("wall:1", 100), Steady("wall:2", 50)}), {}, {});
   EXPECT_NEAR(plugs.total.energy_j, 150, 1e-9);
-  const Measurement both =
-      Measure(Trace({plug("wall", "hwmon", 140), plug("wall:1", "meter", 150)}), {}, {});
+  EXPECT_THAT(plugs.notes, Not(Contains(HasSubstr("wall:2 may read"))));
+  const Measurement both = Measure(Trace({Steady("wall", 140), Steady("wall:1", 150)}), {}, {});
   EXPECT_NEAR(both.total.energy_j, 150, 1e-9);
   EXPECT_THAT(both.notes, Contains("wall may read what wall:1 reads, and is not added to it"));
+}
+
+TEST(MeasureTest, TwoPlugsAreTheWholeOfWhatTheyFeed) {
+  const Measurement measured = Measure(Trace({Steady("wall:1", 100), Steady("CPU:0", 120),
+                                              Steady("wall:2", 60), Steady("GPU:0", 30)}),
+                                       {}, {});
+  EXPECT_NEAR(measured.total.energy_j, 150, 1e-9);
+  EXPECT_THAT(measured.whole.channels, ElementsAre("wall:1", "wall:2"));
+  EXPECT_NEAR(measured.whole.energy_j, 160, 1e-9);
+  EXPECT_NEAR(measured.whole.rest_j, 10, 1e-9);
+  EXPECT_EQ(measured.channels[1].within, "wall:1 + wall:2");
+  EXPECT_THAT(measured.devices[0].channels, ElementsAre("wall:1", "CPU:0", "wall:2"));
+}
+
+TEST(MeasureTest, APlugThatToldNothingIsMissing) {
+  PowerChannel silent = Steady("wall:2", 0);
+  const Measurement plugs = Measure(Trace({Steady("wall:1", 100), silent}), {}, {});
+  EXPECT_NEAR(plugs.total.energy_j, 100, 1e-9);
+  EXPECT_THAT(plugs.total.missing, ElementsAre("wall:2"));
+  const Measurement behind =
+      Measure(Trace({Steady("wall:1", 100), silent, Steady("CPU:0", 80)}), {}, {});
+  EXPECT_THAT(behind.total.missing, IsEmpty());
+  EXPECT_TRUE(std::isnan(behind.whole.rest_j));
+  EXPECT_THAT(behind.notes,
+              Contains("wall:2 told nothing: wall:1 does not read the whole machine"));
+}
+
+// A battery that gives feeds the machine, whatever comes from the plug at the same time.
+TEST(MeasureTest, ABatteryBesideAPlugIsAdded) {
+  const Measurement measured = Measure(
+      Trace({Steady("wall", 20), Steady("battery", 30), Steady("psys", 40), Steady("CPU:0", 25)}),
+      {}, {});
+  EXPECT_NEAR(measured.total.energy_j, 25, 1e-9);
+  EXPECT_THAT(measured.whole.channels, ElementsAre("wall", "battery"));
+  EXPECT_NEAR(measured.whole.energy_j, 50, 1e-9);
+  EXPECT_EQ(measured.channels[2].within, "wall + battery");
+}
+
+// What a rack reads is not added to what its machines read.
+TEST(MeasureTest, AMeterOfSeveralMachinesIsTheirWhole) {
+  std::vector<PowerChannel> channels = {Steady("rack", 250), Steady("node1/wall", 100),
+                                        Steady("node2/wall", 120)};
+  channels[1].meter.within = channels[2].meter.within = "rack";
+  EXPECT_NEAR(Measure(Trace(channels), {}, {}).total.energy_j, 250, 1e-9);
+  channels.push_back(Steady("node1/CPU:0", 60));
+  channels.push_back(Steady("node2/CPU:0", 70));
+  const Measurement measured = Measure(Trace(channels), {}, {});
+  EXPECT_NEAR(measured.total.energy_j, 130, 1e-9);
+  EXPECT_NEAR(measured.whole.rest_j, 120, 1e-9);
 }
 
 // Two packages by their meters, one by what the machine says of its CPUs.

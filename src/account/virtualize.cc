@@ -121,17 +121,17 @@ class Virtualizer {
       known_.push_back(KnowPower(channel, span_, recording_.period));
       told.push_back(!std::isnan(known_.back().energy.energy_j));
     }
-    devices_ = PlanDevices(power_.channels, told).devices;
+    containment_ = Containment(power_.channels, told);
+    devices_ = PlanDevices(power_.channels, told, containment_).devices;
   }
 
   // The whole machine is told apart by CPU time only if there is nothing finer.
   std::optional<Shares> SharesOfChannel(size_t index) const {
     const PowerChannel& channel = power_.channels[index];
-    const bool container =
-        channel.scope == ChannelScope::kWall || channel.scope == ChannelScope::kBoard;
     const bool device = std::find(devices_.begin(), devices_.end(), index) != devices_.end();
-    if (container && !device) return std::nullopt;
-    return SharesOf(channel, IsOnlyOne(power_.channels, index), use_, recording_.features, rule_);
+    if (containment_.IsContainer(index) && !device) return std::nullopt;
+    return SharesOf(channel, IsOnlyOne(power_.channels, containment_, index), use_,
+                    recording_.features, rule_);
   }
 
   bool IsKnownWell(size_t index, const Shares& shares) {
@@ -160,6 +160,7 @@ class Virtualizer {
   Span span_;
   CpuUse use_;
   std::vector<KnownPower> known_;
+  Containment containment_;
   std::vector<size_t> devices_;
   std::vector<std::string> split_;
   std::vector<std::string> whole_;

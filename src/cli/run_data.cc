@@ -42,10 +42,6 @@ std::vector<std::string> RunFilesOf(const std::string& path) {
   return files;
 }
 
-bool ContainsOthers(const PowerChannel& channel) {
-  return channel.scope == ChannelScope::kWall || channel.scope == ChannelScope::kBoard;
-}
-
 }  // namespace
 
 bool IsRunData(const std::string& path) { return !RunFilesOf(path).empty(); }
@@ -62,7 +58,7 @@ Result<Dataset> ReadRunData(const std::string& path) {
     PipelineOptions options;
     bool wall = false;
     for (const PowerChannel& channel : input->power.channels) {
-      if (!ContainsOthers(channel)) continue;
+      if (!IsContainer(channel.scope)) continue;
       wall = true;
       options.account.feeds[channel.name] = {"all"};
     }

@@ -1,6 +1,5 @@
 #include "learn/feature_columns.h"
 
-#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -13,7 +12,7 @@
 namespace beryl::learn {
 namespace {
 
-Error NoColumn(const std::string& place, std::string_view column, const Fields& header,
+Error NoColumn(const std::string& place, std::string_view column, const CsvFields& header,
                std::string_view hint = {}) {
   std::vector<std::string> names;
   for (const std::string_view name : header) names.push_back(Printable(name.substr(0, 40)));
@@ -26,13 +25,13 @@ Error NoColumn(const std::string& place, std::string_view column, const Fields& 
 std::optional<std::string_view> MissingOfMachine(FeatureColumns& columns) {
   const Feature* absent = nullptr;
   for (const Feature& feature : kNeededOfGpu) {
-    if (absent == nullptr && columns.Of(feature) == kNoColumn) absent = &feature;
+    if (absent == nullptr && columns.Of(feature) == kNoCsvColumn) absent = &feature;
   }
   if (absent == nullptr) {
     for (const Feature feature : kNeededOfGpu) columns.Need(feature);
     return std::nullopt;
   }
-  if (columns.Of(Feature::kCpuEnergy) != kNoColumn) {
+  if (columns.Of(Feature::kCpuEnergy) != kNoCsvColumn) {
     columns.Need(Feature::kCpuEnergy);
     return std::nullopt;
   }
@@ -41,14 +40,11 @@ std::optional<std::string_view> MissingOfMachine(FeatureColumns& columns) {
 
 }  // namespace
 
-Result<FeatureColumns> FindFeatureColumns(const Fields& header, const std::string& place,
+Result<FeatureColumns> FindFeatureColumns(const CsvFields& header, const std::string& place,
                                           const DatasetOptions& options) {
   FeatureColumns columns;
   columns.count = header.size();
-  auto find = [&](std::string_view name) {
-    const auto at = std::find(header.begin(), header.end(), name);
-    return at == header.end() ? kNoColumn : static_cast<size_t>(at - header.begin());
-  };
+  const auto find = [&](std::string_view name) { return FindCsvColumn(header, name); };
   columns.model = find("model_name");
   columns.level_name = find("level_name");
   columns.level = find("level");
@@ -56,14 +52,14 @@ Result<FeatureColumns> FindFeatureColumns(const Fields& header, const std::strin
   for (size_t i = 0; i < kFeatureCount; ++i) {
     columns.features[i] = find(LookOf(static_cast<Feature>(i)).column);
   }
-  columns.Of(Feature::kInputSize) = kNoColumn;  // computed
-  if (columns.model == kNoColumn) return NoColumn(place, "model_name", header);
-  if (columns.level_name == kNoColumn) return NoColumn(place, "level_name", header);
+  columns.Of(Feature::kInputSize) = kNoCsvColumn;  // computed
+  if (columns.model == kNoCsvColumn) return NoColumn(place, "model_name", header);
+  if (columns.level_name == kNoCsvColumn) return NoColumn(place, "level_name", header);
   for (const Feature feature : kAlwaysNeeded) {
     columns.Need(feature);
-    if (columns.Of(feature) == kNoColumn) return NoColumn(place, LookOf(feature).column, header);
+    if (columns.Of(feature) == kNoCsvColumn) return NoColumn(place, LookOf(feature).column, header);
   }
-  if (columns.energy == kNoColumn && options.needs_energy) {
+  if (columns.energy == kNoCsvColumn && options.needs_energy) {
     return NoColumn(place, "energy_mean", header);
   }
   if (const auto missing = MissingOfMachine(columns)) {

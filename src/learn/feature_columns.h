@@ -5,21 +5,19 @@
 #include <cstddef>
 #include <string>
 
+#include "base/csv.h"
 #include "base/result.h"
-#include "learn/csv_fields.h"
 #include "learn/learn.h"
 
 namespace beryl::learn {
 
-inline constexpr size_t kNoColumn = ~size_t{0};
-
 // Where in a row what stands.
 struct FeatureColumns {
   size_t count = 0;
-  size_t model = kNoColumn;
-  size_t level_name = kNoColumn;
-  size_t level = kNoColumn;
-  size_t energy = kNoColumn;
+  size_t model = kNoCsvColumn;
+  size_t level_name = kNoCsvColumn;
+  size_t level = kNoCsvColumn;
+  size_t energy = kNoCsvColumn;
   std::array<size_t, kFeatureCount> features;
   std::array<bool, kFeatureCount> needed = {};
 
@@ -28,7 +26,7 @@ struct FeatureColumns {
 };
 
 // `place` ("file:1") is where the header stands, for the Error about a column that is missing.
-Result<FeatureColumns> FindFeatureColumns(const Fields& header, const std::string& place,
+Result<FeatureColumns> FindFeatureColumns(const CsvFields& header, const std::string& place,
                                           const DatasetOptions& options);
 
 }  // namespace beryl::learn

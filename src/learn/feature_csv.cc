@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/csv.h"
 #include "base/text.h"
-#include "learn/csv_fields.h"
 #include "learn/feature_columns.h"
 
 namespace beryl::learn {
@@ -47,7 +47,7 @@ class RowReader {
       : csv_(csv), file_(file), columns_(columns), options_(options), log_(log) {}
 
   // Nothing: the row cannot be used, and the log says why.
-  std::optional<ScopedRow> Read(const Fields& fields, uint64_t line) {
+  std::optional<ScopedRow> Read(const CsvFields& fields, uint64_t line) {
     line_ = line;
     ScopedRow row;
     row.file = file_;
@@ -64,11 +64,11 @@ class RowReader {
     return false;
   }
 
-  bool ReadPlace(const Fields& fields, ScopedRow& row) {
+  bool ReadPlace(const CsvFields& fields, ScopedRow& row) {
     row.model = fields[columns_.model];
     if (row.model.empty()) return Drop("a row without model_name; left out");
     row.kind = csv_.kind;
-    if (columns_.level != kNoColumn) {
+    if (columns_.level != kNoCsvColumn) {
       const auto kind = KindOfLevel(fields[columns_.level]);
       if (!kind) {
         return Drop("a level other than ml, ml-np, module and model; row left out", "level",
@@ -94,10 +94,10 @@ class RowReader {
     return true;
   }
 
-  bool ReadFeatures(const Fields& fields, ScopedRow& row) {
+  bool ReadFeatures(const CsvFields& fields, ScopedRow& row) {
     row.features = UnknownFeatures();
     for (size_t i = 0; i < kFeatureCount; ++i) {
-      if (columns_.features[i] == kNoColumn) continue;
+      if (columns_.features[i] == kNoCsvColumn) continue;
       const std::string_view text = fields[columns_.features[i]];
       if (text.empty() && !columns_.needed[i]) continue;
       const auto feature = static_cast<Feature>(i);
@@ -125,8 +125,8 @@ class RowReader {
     return true;
   }
 
-  bool ReadEnergy(const Fields& fields, ScopedRow& row) {
-    if (columns_.energy == kNoColumn) return true;
+  bool ReadEnergy(const CsvFields& fields, ScopedRow& row) {
+    if (columns_.energy == kNoCsvColumn) return true;
     const std::string_view text = fields[columns_.energy];
     if (!options_.needs_energy) {
       // Whoever only predicts can do without: an energy that cannot be used is not known.
@@ -182,8 +182,8 @@ RowKind KindOfFile(std::string_view file_name) {
 
 Result<bool> ReadFeatureRows(FeatureCsv& csv, uint32_t file, const DatasetOptions& options,
                              FindingLog& log, std::vector<ScopedRow>& rows) {
-  CsvLines lines(csv.text);
-  Fields fields;
+  CsvReader lines(csv.text, CsvComments::kNone);
+  CsvFields fields;
   if (!lines.Next(fields)) {
     return InvalidError(
         fmt::format("{}: empty; expected a header with model_name, level_name, ...", csv.name));

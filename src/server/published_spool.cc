@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "types/counter_wrap.h"
 
 namespace beryl::server {
 namespace {
@@ -117,8 +118,13 @@ void PublishedSpool::OnPower(Nanos time, std::span<const sources::MeterReading> 
     if (meter.part == Part::kNone || readings[i].state != sources::ReadState::kOk) continue;
     const uint64_t count = readings[i].count;
     if (meter.seen && count < meter.last) {
-      meter.before_wraps += meter.wrap > 0 ? meter.wrap : meter.last;
+      const CounterFall fall{static_cast<double>(meter.last), static_cast<double>(count),
+                             meter.uj_per_count * 1e-6, (time - meter.since).seconds(), 0};
+      // One that was reset goes on from where it was.
+      const bool wrapped = meter.wrap > 0 && WrapRange(fall, static_cast<double>(meter.wrap));
+      meter.before_wraps += wrapped ? meter.wrap : meter.last;
     }
+    if (!meter.seen || count != meter.last) meter.since = time;
     meter.seen = true;
     meter.last = count;
   }

@@ -60,6 +60,7 @@ class PublishedSpool final : public sources::SampleSink {
     uint64_t wrap = 0;
     bool seen = false;
     uint64_t last = 0;
+    Nanos since;                // when `last` was first seen
     uint64_t before_wraps = 0;  // counts
   };
   struct GpuMeter {

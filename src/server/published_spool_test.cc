@@ -70,6 +70,17 @@ TEST(PublishedSpool, UndoesWraps) {
   EXPECT_NE(bytes.find(std::string("\x08\x01\x18\xdc\x01", 5)), std::string::npos);
 }
 
+TEST(PublishedSpool, AResetIsNoWrap) {
+  PublishedSpool spool = Open({Rapl("CPU:1", 262'143'328'850)});
+  int64_t time = kStart;
+  for (const uint64_t count : {90, 100, 20}) {
+    spool.OnPower(Nanos{time}, std::vector{Count(count)});
+    time += 4'000'000;
+  }
+  // The last: 90 -> 100 -> 120, and not 262 kJ more.
+  EXPECT_NE(BytesOf(spool).find(std::string("\x08\x01\x18\x78", 4)), std::string::npos);
+}
+
 TEST(PublishedSpool, LeavesOutWhatCouldNotBeRead) {
   PublishedSpool spool = Open({Rapl("CPU:0"), Rapl("DRAM:0")});
   const MeterReading half[] = {Count(7), {ReadState::kGone, 0}};

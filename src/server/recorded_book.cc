@@ -1,10 +1,12 @@
 #include "server/recorded_book.h"
 
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "account/account.h"
+#include "types/containment.h"
 #include "views/views.h"
 
 namespace beryl::server {
@@ -116,9 +118,16 @@ Result<bool> RecordedBook::Finish(Nanos end, const std::string& why) {
 std::vector<LiveChannel> RecordedBook::channels() const {
   const std::vector<double> energy = recorder_.energy_j();
   const std::vector<double> power = recorder_.power_w();
+  // A counter that stood still at first may move yet.
+  std::vector<bool> tells;
+  tells.reserve(channels_.size());
+  for (size_t i = 0; i < channels_.size(); ++i) {
+    tells.push_back(channels_[i].meter.moves.value_or(true) || !std::isnan(energy[i]));
+  }
+  const Containment containment(channels_, tells);
   std::vector<LiveChannel> live(channels_.size());
   for (size_t i = 0; i < live.size(); ++i) {
-    live[i] = {channels_[i], energy[i], power[i]};
+    live[i] = {channels_[i], containment.WithinText(i), energy[i], power[i]};
   }
   return live;
 }

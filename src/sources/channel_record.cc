@@ -1,13 +1,13 @@
 #include "sources/channel_record.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "types/counter_wrap.h"
 
 namespace beryl::sources {
 namespace {
@@ -20,11 +20,6 @@ constexpr double kStallOfUnknownS = 1;
 constexpr double kShortestSilenceS = 1;
 // After a stall, this share of the usual power says that the counter had gone on counting.
 constexpr double kWentOnCounting = 0.5;
-// How many times the usual power a step across a wrap may be, and how much at least, before it is
-// taken for a reset; and where the range is a guess.
-constexpr double kSuddenlyMore = 20;
-constexpr double kLikeTheOthers = 3;
-constexpr double kAlwaysPossibleW = 1000;
 // Beyond this share of its range, a counter may have wrapped more than once.
 constexpr double kSureOfWraps = 0.75;
 // Power is known well enough to judge by after this long, and steps after so many.
@@ -36,9 +31,6 @@ constexpr double kPatience = 2;
 constexpr double kLongestWaitS = 1;
 // A meter that prints a line a second is heard of after two of them: the first may be cut.
 constexpr double kLongestWaitForGaugeS = 2.5;
-
-// Ranges that RAPL's counters have where nothing says which: those of 15.3 and 61 microjoules.
-constexpr std::array<uint64_t, 2> kRaplRanges = {65'532'610'987, 262'143'328'850};
 
 }  // namespace
 
@@ -120,21 +112,12 @@ void ChannelRecord::Gap(std::string reason) {
 }
 
 std::optional<uint64_t> ChannelRecord::AcrossWrap(uint64_t count, double seconds) const {
-  const double usual_w = UsualWatts();
-  const auto step_at = [&](uint64_t range, double most_w) -> std::optional<uint64_t> {
-    if (range < last_count_) return std::nullopt;
-    const uint64_t step = range - last_count_ + count;
-    const double watts = static_cast<double>(step) * channel_.meter.per_count / seconds;
-    return watts <= most_w ? std::optional(step) : std::nullopt;
-  };
-  if (channel_.meter.wrap > 0) {
-    return step_at(channel_.meter.wrap, std::max(kAlwaysPossibleW, kSuddenlyMore * usual_w));
-  }
-  if (channel_.meter.unit != "uJ") return std::nullopt;
-  for (const uint64_t range : kRaplRanges) {
-    if (const auto step = step_at(range, kLikeTheOthers * usual_w)) return step;
-  }
-  return std::nullopt;
+  const MeterTraits& meter = channel_.meter;
+  const auto range = WrapRange({static_cast<double>(last_count_), static_cast<double>(count),
+                                meter.per_count, seconds, UsualWatts()},
+                               static_cast<double>(meter.wrap));
+  if (!range) return std::nullopt;
+  return (meter.wrap > 0 ? meter.wrap : static_cast<uint64_t>(*range)) - last_count_ + count;
 }
 
 // Why the energy of a step is not known; empty: it is.

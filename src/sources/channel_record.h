@@ -39,7 +39,6 @@ class ChannelRecord {
 
   // Joules since the first reading; NaN: there is none yet.
   double energy_j() const;
-  bool is_outermost() const { return channel_.meter.within.empty(); }
   // Watts over the last step; NaN: not known.
   double power_w() const { return power_w_; }
   // Whether what was used until `time` is known, or will not be known by waiting until `now`.

@@ -55,38 +55,6 @@ bool IsWanted(std::string_view name, const DiscoverOptions& options) {
          std::find(options.only.begin(), options.only.end(), name) != options.only.end();
 }
 
-// The names of what may contain a channel, the nearest first.
-std::vector<std::string> Containers(const PowerChannel& channel) {
-  const std::string_view name = channel.name;
-  switch (channel.scope) {
-    case ChannelScope::kCore:
-      return {"CPU" + std::string(name.substr(name.find(':')))};
-    case ChannelScope::kPackage:
-    case ChannelScope::kDram:
-      return {"psys", "wall", "battery"};
-    case ChannelScope::kGpu:
-    case ChannelScope::kBoard:
-      return {"wall", "battery"};
-    case ChannelScope::kWall:
-    case ChannelScope::kOther:
-      break;
-  }
-  return {};
-}
-
-void SayWhatContainsWhat(std::vector<PowerChannel>& channels) {
-  for (PowerChannel& channel : channels) {
-    if (!channel.meter.within.empty()) continue;
-    for (const std::string& container : Containers(channel)) {
-      const bool there = std::any_of(channels.begin(), channels.end(),
-                                     [&](const auto& other) { return other.name == container; });
-      if (!there) continue;
-      channel.meter.within = container;
-      break;
-    }
-  }
-}
-
 void Append(FoundSource found, Discovery& discovery, Search& search) {
   if (found.power) {
     for (const PowerChannel& channel : found.power->channels()) {
@@ -121,9 +89,9 @@ const PowerChannel* Search::Holder(std::string_view channel) const {
   return found == taken.end() ? nullptr : &*found;
 }
 
-bool Search::HasScope(ChannelScope scope) const {
+bool Search::HasContainer() const {
   return std::any_of(taken.begin(), taken.end(),
-                     [&](const PowerChannel& channel) { return channel.scope == scope; });
+                     [](const PowerChannel& channel) { return IsContainer(channel.scope); });
 }
 
 bool Search::IsDistrusted(std::string_view source, std::string_view reads) const {
@@ -162,7 +130,6 @@ Result<Discovery> DiscoverWithout(const Machine& machine, const DiscoverOptions&
     if (!found) return found.error();
     Append(std::move(*found), discovery, search);
   }
-  SayWhatContainsWhat(discovery.channels);
   return discovery;
 }
 

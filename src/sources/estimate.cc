@@ -123,7 +123,7 @@ class Estimate final : public PowerSource {
 
 Result<FoundSource> FindEstimate(const Search& search) {
   FoundSource found;
-  if (search.HasScope(ChannelScope::kWall) || search.HasScope(ChannelScope::kBoard)) return found;
+  if (search.HasContainer()) return found;
   CpuTimes cpu_times(search.machine);
   if (!cpu_times.Read()) {
     found.refused.push_back({kSource, fmt::format("{}/stat cannot be read", search.machine.procfs),

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -8,25 +7,17 @@
 
 #include <fmt/format.h>
 
+#include "base/csv.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "sources/sources.h"
+#include "types/counter_wrap.h"
 
 namespace beryl::sources {
 namespace {
 
 constexpr size_t kLargestJson = size_t{2} << 30;
-constexpr size_t kReadBytes = size_t{1} << 20;
 constexpr double kJoulesPerMicrojoule = 1e-6;
-
-// max_energy_range_uj of RAPL zones with 61 and 15.3 microjoule units, and a 32-bit count of
-// microjoules.
-constexpr std::array<double, 3> kKnownWraps = {4294967296.0, 65532610987.0, 262143328850.0};
-
-// How many times the usual power a step across a wrap may be: where the range is known, and where
-// it is guessed.
-constexpr double kSuddenlyMore = 1000;
-constexpr double kLikeTheOthers = 10;
 
 struct Reading {
   Nanos time;
@@ -56,6 +47,11 @@ class Collector {
       place = channels_.end() - 1;
     }
     place->second.push_back({*parsed_time, *parsed_value, wrap_uj, offset});
+  }
+
+  void DropRow(const char* reason, uint64_t offset) {
+    ++report_.events;
+    Drop(reason, offset);
   }
 
   void Drop(const char* reason, uint64_t offset) {
@@ -104,49 +100,37 @@ class Collector {
     readings.resize(kept);
   }
 
-  // Energy a nanosecond in the middle of the intervals that did not go down, to judge the others
-  // by.
-  static double TypicalRate(const std::vector<Reading>& readings) {
-    std::vector<double> rates;
+  // Power in the middle of the intervals that did not go down, to judge the others by.
+  static double UsualWatts(const std::vector<Reading>& readings) {
+    std::vector<double> watts;
     for (size_t i = 1; i < readings.size(); ++i) {
       const double step = readings[i].value - readings[i - 1].value;
-      const auto time = static_cast<double>((readings[i].time - readings[i - 1].time).value);
-      if (step >= 0) rates.push_back(step / time);
+      const double seconds = (readings[i].time - readings[i - 1].time).seconds();
+      if (step >= 0) watts.push_back(step * kJoulesPerMicrojoule / seconds);
     }
-    if (rates.empty()) return 0;
-    const auto middle = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2);
-    std::nth_element(rates.begin(), middle, rates.end());
+    if (watts.empty()) return 0;
+    const auto middle = watts.begin() + static_cast<std::ptrdiff_t>(watts.size() / 2);
+    std::nth_element(watts.begin(), middle, watts.end());
     return *middle;
   }
 
   // Energy that passed between two readings of which the later is lower; NaN where that cannot be
   // told.
-  static double AcrossWrap(const Reading& before, const Reading& after, double typical_rate) {
-    const auto time = static_cast<double>((after.time - before.time).value);
-    auto step_at = [&](double wrap) { return wrap - before.value + after.value; };
-    if (after.wrap_uj > 0) {
-      // A counter that was reset, or that stumbled by a unit, did not pass its whole range at once.
-      const bool plausible =
-          typical_rate == 0 || step_at(after.wrap_uj) / time <= kSuddenlyMore * typical_rate;
-      return before.value <= after.wrap_uj && plausible ? step_at(after.wrap_uj) : std::nan("");
-    }
-    for (const double wrap : kKnownWraps) {
-      // Right after the right one the step is like the others; a wrong one is off by kilojoules.
-      if (wrap >= before.value && step_at(wrap) / time <= kLikeTheOthers * typical_rate) {
-        return step_at(wrap);
-      }
-    }
-    return std::nan("");
+  static double AcrossWrap(const Reading& before, const Reading& after, double usual_w) {
+    const auto range = WrapRange({before.value, after.value, kJoulesPerMicrojoule,
+                                  (after.time - before.time).seconds(), usual_w},
+                                 after.wrap_uj);
+    return range ? *range - before.value + after.value : std::nan("");
   }
 
   void Unwrap(const std::vector<Reading>& readings, PowerChannel& channel) {
-    const double typical_rate = TypicalRate(readings);
+    const double usual_w = UsualWatts(readings);
     double energy_uj = 0;
     for (size_t i = 0; i < readings.size(); ++i) {
       if (i > 0) {
         double step = readings[i].value - readings[i - 1].value;
         if (step < 0) {
-          step = AcrossWrap(readings[i - 1], readings[i], typical_rate);
+          step = AcrossWrap(readings[i - 1], readings[i], usual_w);
           if (std::isnan(step)) {
             channel.gaps.push_back(i);
             report_.Count(
@@ -169,99 +153,54 @@ class Collector {
   std::vector<std::pair<std::string, std::vector<Reading>>> channels_;
 };
 
-// Calls use(line, offset) for each line, without its end.
-template <typename Use>
-Result<bool> ForEachLine(ByteSource& source, Use&& use) {
-  std::string buffer;
-  uint64_t offset = 0;  // of buffer[0]
-  for (bool more = true; more;) {
-    const size_t before = buffer.size();
-    buffer.resize(before + kReadBytes);
-    auto got = source.Read(buffer.data() + before, kReadBytes);
-    if (!got) return got.error();
-    buffer.resize(before + *got);
-    more = *got == kReadBytes;
-    size_t start = 0;
-    for (size_t end = buffer.find('\n'); end != std::string::npos; end = buffer.find('\n', start)) {
-      use(std::string_view(buffer).substr(start, end - start), offset + start);
-      start = end + 1;
-    }
-    if (!more && start < buffer.size()) {
-      use(std::string_view(buffer).substr(start), offset + start);
-    }
-    buffer.erase(0, start);
-    offset += start;
-  }
-  return true;
-}
-
-std::string_view Field(const std::vector<std::string_view>& fields, size_t column) {
-  if (column >= fields.size()) return {};
-  std::string_view field = Trim(fields[column]);
-  if (field.size() >= 2 && field.front() == '"' && field.back() == '"') {
-    field = field.substr(1, field.size() - 2);
-  }
-  return field;
-}
-
-constexpr size_t kAbsent = ~size_t{0};
-
 struct Columns {
-  size_t time = kAbsent;
-  size_t device = kAbsent;
-  size_t power = kAbsent;
-  size_t energy = kAbsent;
-  size_t wrap = kAbsent;
+  explicit Columns(const CsvFields& header)
+      : time(FindCsvColumn(header, "timestamp_us")),
+        device(FindCsvColumn(header, "device")),
+        power(FindCsvColumn(header, "power_w")),
+        energy(FindCsvColumn(header, "energy_uj")),
+        wrap(FindCsvColumn(header, "wrap_uj")) {}
+  bool IsComplete() const {
+    return time != kNoCsvColumn && device != kNoCsvColumn && HasPower() != HasEnergy();
+  }
+  bool HasPower() const { return power != kNoCsvColumn; }
+  bool HasEnergy() const { return energy != kNoCsvColumn; }
 
-  static Columns FromHeader(std::string_view line) {
-    Columns columns;
-    const auto fields = Split(line, ',');
-    for (size_t i = 0; i < fields.size(); ++i) {
-      const std::string_view name = Field(fields, i);
-      if (name == "timestamp_us") columns.time = i;
-      if (name == "device") columns.device = i;
-      if (name == "power_w") columns.power = i;
-      if (name == "energy_uj") columns.energy = i;
-      if (name == "wrap_uj") columns.wrap = i;
-    }
-    return columns;
-  }
-  bool Complete() const {
-    return time != kAbsent && device != kAbsent && (power == kAbsent) != (energy == kAbsent);
-  }
+  size_t time;
+  size_t device;
+  size_t power;
+  size_t energy;
+  size_t wrap;
 };
 
 Result<ChannelKind> ReadCsv(ByteSource& source, const PowerFileOptions& options,
                             Collector& collector) {
-  Columns columns;
-  bool header_seen = false;
-  std::string header_error;
-  auto ok = ForEachLine(source, [&](std::string_view line, uint64_t offset) {
-    if (offset == 0 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
-    const std::string_view text = Trim(line);
-    if (text.empty() || text.front() == '#' || !header_error.empty()) return;
-    if (!header_seen) {
-      header_seen = true;
-      columns = Columns::FromHeader(text);
-      if (!columns.Complete()) {
-        header_error = fmt::format(
-            "{}: the header at byte {} is '{}'; expected the columns timestamp_us, device and "
-            "either power_w or "
-            "energy_uj",
-            source.name(), offset, Printable(text.substr(0, 80)));
-      }
-      return;
+  CsvReader lines(source, CsvComments::kHash);
+  CsvFields fields;
+  if (!lines.Next(fields)) {
+    if (!lines.status()) return lines.status().error();
+    return ChannelKind::kPowerGauge;  // of nothing
+  }
+  const Columns columns(fields);
+  if (!columns.IsComplete()) {
+    return InvalidError(fmt::format(
+        "{}: the header at byte {} is '{}'; expected the columns timestamp_us, device and either "
+        "power_w or energy_uj",
+        source.name(), lines.offset(), Printable(lines.text().substr(0, 80))));
+  }
+  const size_t value = columns.HasPower() ? columns.power : columns.energy;
+  while (lines.Next(fields)) {
+    if (!lines.well_formed()) {
+      collector.DropRow("a quote that is not closed on its line", lines.offset());
+      continue;
     }
-    const auto fields = Split(text, ',');
-    const size_t value = columns.power != kAbsent ? columns.power : columns.energy;
     const double wrap =
-        options.wrap_uj.value_or(ParseNumber(Field(fields, columns.wrap)).value_or(0));
-    collector.Add(Field(fields, columns.device), Field(fields, columns.time), Field(fields, value),
-                  wrap, offset);
-  });
-  if (!ok) return ok.error();
-  if (!header_error.empty()) return InvalidError(header_error);
-  return columns.energy != kAbsent ? ChannelKind::kEnergyCounter : ChannelKind::kPowerGauge;
+        options.wrap_uj.value_or(ParseNumber(CsvField(fields, columns.wrap)).value_or(0));
+    collector.Add(CsvField(fields, columns.device), CsvField(fields, columns.time),
+                  CsvField(fields, value), wrap, lines.offset());
+  }
+  if (!lines.status()) return lines.status().error();
+  return columns.HasEnergy() ? ChannelKind::kEnergyCounter : ChannelKind::kPowerGauge;
 }
 
 Result<ChannelKind> ReadJson(ByteSource& source, Collector& collector) {

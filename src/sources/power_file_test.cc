@@ -79,6 +79,18 @@ TEST(PowerFileTest, ColumnsLineEndsCommentsQuotesAndBom) {
   EXPECT_THAT(read.channel().values, ElementsAre(10, 11));
 }
 
+TEST(PowerFileTest, ANameMayHaveACommaAndALostQuoteCostsARow) {
+  const PowerRead read = Read(
+      "timestamp_us,device,power_w\n"
+      "0,\"rack 3, left\",10\n5,\"rack 3,10\n10,\"rack 3, left\",12\n");
+  ASSERT_THAT(read.trace.channels, SizeIs(1)) << read.error;
+  EXPECT_EQ(read.channel().name, "rack 3, left");
+  EXPECT_THAT(read.channel().values, ElementsAre(10, 12));
+  EXPECT_EQ(read.trace.report.events, 3U);
+  EXPECT_THAT(read.findings(), ElementsAre(HasSubstr("a quote that is not closed on its line")));
+  EXPECT_EQ(read.trace.report.findings[0].first_offset, 48U);
+}
+
 TEST(PowerFileTest, ACounterCountsFromItsFirstReading) {
   const PowerRead read = Read(
       "timestamp_us,device,energy_uj\n"

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <span>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "base/text.h"
 #include "sources/machine_files.h"
 #include "sources/search.h"
+#include "types/containment.h"
 
 namespace beryl::sources {
 namespace {
@@ -58,7 +60,7 @@ void FillIn(const Sight& sight, PowerChannel& channel) {
   }
 }
 
-// Watches what was not seen before. What was is kept, also for what others are said to be within.
+// Watches what was not seen before. What was is kept.
 std::vector<Seen> Look(Discovery& discovery, const std::vector<Seen>& before, Nanos patience,
                        const WatchClock& clock) {
   const auto find = [&](const PowerChannel& channel) {
@@ -137,24 +139,43 @@ SourceCheck CheckOfMoving(const Seen& seen, const std::vector<Seen>& all) {
   return check;
 }
 
-void CheckBoards(const std::vector<Seen>& all, std::vector<SourceCheck>& checks) {
-  for (const Seen& board : all) {
-    if (!board.used || board.channel.scope != ChannelScope::kBoard) continue;
-    double inside_w = 0;
-    size_t parts = 0;
-    for (const Seen& part : all) {
-      if (!part.used || part.channel.meter.within != board.channel.name) continue;
-      inside_w += part.sight.watts;
-      ++parts;
-    }
-    if (parts == 0) continue;
+// What is read, and what was set aside as if it were.
+std::vector<std::string> WithinOf(const std::vector<Seen>& all,
+                                  const std::vector<PowerChannel>& channels,
+                                  const Containment& as_used) {
+  const Containment as_found(channels, std::vector<bool>(channels.size(), true));
+  std::vector<std::string> within;
+  within.reserve(channels.size());
+  for (size_t i = 0; i < channels.size(); ++i) {
+    within.push_back((all[i].used ? as_used : as_found).WithinText(i));
+  }
+  return within;
+}
+
+void CheckBoards(const std::vector<Seen>& all, const Containment& containment,
+                 std::vector<SourceCheck>& checks) {
+  std::map<std::vector<size_t>, std::vector<size_t>> parts_of;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const std::vector<size_t>& within = containment.Within(i);
+    if (!all[i].used || within.empty()) continue;
+    if (all[within.front()].channel.scope == ChannelScope::kBoard) parts_of[within].push_back(i);
+  }
+  const auto watts = [&](const std::vector<size_t>& channels) {
+    double sum = 0;
+    for (const size_t channel : channels) sum += all[channel].sight.watts;
+    return sum;
+  };
+  for (const auto& [boards, parts] : parts_of) {
     SourceCheck check;
-    check.what = fmt::format("{} is not less than what it contains", board.channel.name);
-    if (std::isfinite(inside_w) && std::isfinite(board.sight.watts)) {
-      const bool holds = board.sight.watts >= inside_w * (1 - kEdges);
+    check.what = fmt::format("{} is not less than what it contains", containment.Names(boards));
+    const double inside_w = watts(parts);
+    const double board_w = watts(boards);
+    if (std::isfinite(inside_w) && std::isfinite(board_w)) {
+      const bool holds = board_w >= inside_w * (1 - kEdges);
       check.verdict = holds ? SourceCheck::Verdict::kGood : SourceCheck::Verdict::kBad;
-      check.detail = fmt::format("{} against {} in its {} parts{}", FormatWatts(board.sight.watts),
-                                 FormatWatts(inside_w), parts, holds ? "" : ": do not believe it");
+      check.detail =
+          fmt::format("{} against {} in its {} parts{}", FormatWatts(board_w),
+                      FormatWatts(inside_w), parts.size(), holds ? "" : ": do not believe it");
     } else {
       check.detail = "too few steps to tell";
     }
@@ -305,13 +326,17 @@ SourceReport ProbeWith(const Machine& machine, const DiscoverOptions& options, D
   std::stable_sort(all.begin(), all.end(), [](const Seen& a, const Seen& b) {
     return RankOf(a.channel.meter.source) < RankOf(b.channel.meter.source);
   });
+  std::vector<bool> used;
   for (const Seen& seen : all) {
+    used.push_back(seen.used);
     report.found.push_back(seen.channel);
     report.seen_w.push_back(seen.sight.watts);
     report.smallest_j.push_back(SmallestJoules(seen));
     if (IsCounter(seen.channel)) report.checks.push_back(CheckOfMoving(seen, all));
   }
-  CheckBoards(all, report.checks);
+  const Containment containment(report.found, used);
+  report.within = WithinOf(all, report.found, containment);
+  CheckBoards(all, containment, report.checks);
   CheckGpus(all, report.checks);
   std::erase_if(duplicates, [&](const DuplicateChannel& duplicate) {
     return std::any_of(looked.begin(), looked.end(), [&](const Seen& seen) {

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "sources/machine_testing.h"
+#include "types/containment.h"
 
 namespace beryl::sources {
 namespace {
@@ -72,7 +73,7 @@ TEST_F(Probed, SeesStepsPowerAndTheLeastEnergy) {
   ASSERT_EQ(report.found.size(), 2U);
   EXPECT_EQ(report.found[0].name, "CPU:0");
   EXPECT_EQ(report.found[0].meter.moves, true);
-  EXPECT_EQ(report.found[0].meter.within, "psys");
+  EXPECT_EQ(report.within[0], "psys");
   EXPECT_NEAR(report.found[0].meter.update_period_us, 1000, 1);
   EXPECT_NEAR(report.seen_w[0], 20, 0.1);
   EXPECT_NEAR(report.smallest_j[0], 0.02, 1e-4);
@@ -242,9 +243,9 @@ TEST_F(Probed, ABoardThatStandsStillContainsNothing) {
   const SourceReport report = Probe(
       [&](int64_t ms) { SetEnergy("intel-rapl:0", 100 + static_cast<uint64_t>(ms) * 20000); });
   EXPECT_THAT(NamesOf(discovery_.channels), ElementsAre("CPU:0", "psys"));
-  EXPECT_EQ(discovery_.channels[0].meter.within, "");
+  EXPECT_EQ(Containment(discovery_.channels).WithinText(0), "");
   EXPECT_EQ(discovery_.channels[0].meter.moves, true);
-  EXPECT_EQ(report.found.size(), 2U);
+  EXPECT_THAT(report.within, ElementsAre("", ""));
 }
 
 TEST_F(Probed, SeesThroughAWrapAndABoardThatIsTooSmall) {
@@ -322,20 +323,31 @@ TEST(Discover, RefusesSourcesThatDoNotExist) {
   EXPECT_THAT(found.error().message, HasSubstr("rapl-powercap"));
 }
 
-TEST(Discover, SaysWhatContainsWhat) {
+std::vector<std::string> WithinOf(const std::vector<PowerChannel>& channels) {
+  const Containment containment(channels);
+  std::vector<std::string> within;
+  for (size_t i = 0; i < channels.size(); ++i) within.push_back(containment.WithinText(i));
+  return within;
+}
+
+TEST(Discover, NamesSayWhatContainsWhat) {
   TestMachine machine;
   machine.AddZone("intel-rapl:0", "package-0", 1);
   machine.AddZone("intel-rapl:0:0", "core", 1);
   machine.AddZone("intel-rapl:0:1", "dram", 1);
   machine.AddZone("intel-rapl:1", "psys", 1);
   machine.WriteFile("meter", "100");
-  machine.options().meters = {machine.Path("meter") + ",format={W}"};
+  const std::string meter = machine.Path("meter") + ",format={W}";
+  machine.options().meters = {meter};
   const auto found = Discover(machine.machine(), machine.options());
   ASSERT_TRUE(found);
-  std::vector<std::string> within;
-  for (const PowerChannel& channel : found->channels) within.push_back(channel.meter.within);
   EXPECT_THAT(NamesOf(found->channels), ElementsAre("CPU:0", "CORE:0", "DRAM:0", "psys", "wall"));
-  EXPECT_THAT(within, ElementsAre("psys", "CPU:0", "psys", "wall", ""));
+  EXPECT_THAT(WithinOf(found->channels), ElementsAre("psys", "CPU:0", "psys", "wall", ""));
+  machine.options().meters = {meter, meter};
+  const auto plugs = Discover(machine.machine(), machine.options());
+  ASSERT_TRUE(plugs);
+  EXPECT_THAT(WithinOf(plugs->channels),
+              ElementsAre("psys", "CPU:0", "psys", "wall:1 + wall:2", "", ""));
 }
 
 TEST(Discover, AReplayStandsAlone) {

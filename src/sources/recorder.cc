@@ -9,6 +9,7 @@
 #include "sources/channel_record.h"
 #include "sources/cpu_times.h"
 #include "sources/sources.h"
+#include "types/containment.h"
 
 namespace beryl::sources {
 namespace {
@@ -20,6 +21,7 @@ constexpr size_t kNoColumn = ~size_t{0};
 struct Recorder::State {
   Options options;
   std::vector<ChannelRecord> channels;
+  std::vector<size_t> outermost;  // of them
   std::vector<FeatureColumn> columns;
   std::vector<uint16_t> packages;
   std::string cpu_time;
@@ -61,6 +63,7 @@ Recorder::Recorder(const Discovery& discovery, const Sampler& sampler, Options o
   for (const PowerChannel& channel : discovery.channels) {
     state_->channels.emplace_back(channel, period);
   }
+  state_->outermost = Containment(discovery.channels).Outermost();
   for (const auto& source : discovery.features) {
     for (const FeatureColumn& column : source->columns()) {
       if (column.name == "cpu_util") state_->cpu_util_column = state_->columns.size();
@@ -172,9 +175,9 @@ void Recorder::AddWatch(WatchId watch) { state_->later.push_back(watch); }
 
 double Recorder::outermost_j() const {
   double joules = kUnknown;
-  for (const ChannelRecord& channel : state_->channels) {
-    const double more = channel.energy_j();
-    if (!channel.is_outermost() || std::isnan(more)) continue;
+  for (const size_t channel : state_->outermost) {
+    const double more = state_->channels[channel].energy_j();
+    if (std::isnan(more)) continue;
     joules = std::isnan(joules) ? more : joules + more;
   }
   return joules;

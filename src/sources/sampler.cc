@@ -19,6 +19,7 @@
 #include "sources/process_tasks.h"
 #include "sources/ring.h"
 #include "sources/sources.h"
+#include "types/counter_wrap.h"
 
 namespace beryl::sources {
 namespace {
@@ -39,8 +40,6 @@ constexpr double kCoreShareOfTasks = 0.005;
 constexpr double kCoreShareOfFeatures = 0.01;
 constexpr uint32_t kReadsToJudge = 16;
 constexpr uint32_t kSparsestReading = 256;
-// However long the period, a counter is read twice before it could wrap at this power.
-constexpr double kMostWatts = 1000;
 constexpr std::chrono::milliseconds kLongestReadNow{100};
 constexpr int64_t kShortestForWrapsNs = 20'000'000;
 
@@ -81,13 +80,13 @@ struct ReadingPlan {
   int64_t known_cost_ns = 0;
 };
 
-// The longest period at which no counter wraps unseen.
+// The longest period at which no counter wraps unseen: each is read twice before it could.
 int64_t LongestPeriod(const std::vector<PowerChannel>& channels) {
   double longest = 1e18;
   for (const PowerChannel& channel : channels) {
     if (channel.kind != ChannelKind::kEnergyCounter || channel.meter.wrap == 0) continue;
     const double joules = static_cast<double>(channel.meter.wrap) * channel.meter.per_count;
-    longest = std::min(longest, joules / (2 * kMostWatts) * 1e9);
+    longest = std::min(longest, joules / (2 * kMostCounterWatts) * 1e9);
   }
   return std::max(kShortestForWrapsNs, static_cast<int64_t>(longest));
 }

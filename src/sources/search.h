@@ -38,7 +38,7 @@ struct Search {
   std::vector<std::unique_ptr<PowerSource>>* open = nullptr;
 
   const PowerChannel* Holder(std::string_view channel) const;
-  bool HasScope(ChannelScope scope) const;
+  bool HasContainer() const;  // a meter of a board, or at a plug
   bool IsDistrusted(std::string_view source, std::string_view reads) const;
   // Null: the earlier search did not have it.
   std::unique_ptr<PowerSource> TakeOpen(std::string_view source) const;

@@ -5,6 +5,7 @@
 
 #include "sources/probe.h"
 #include "sources/search.h"
+#include "types/counter_wrap.h"
 
 namespace beryl::sources {
 namespace {
@@ -33,6 +34,7 @@ class Follower {
       return;
     }
     if (!first && reading.count != last_) Step(time, reading.count);
+    if (first || reading.count != last_) last_time_ = time;
     last_ = reading.count;
   }
 
@@ -70,11 +72,17 @@ class Follower {
  private:
   // Energy counts from the first step on: what was used before it is not known.
   void Step(Nanos time, uint64_t count) {
-    if (count < last_ && wrap_ == 0) return;  // it was reset
+    if (count < last_ && !HasWrapped(time, count)) return;  // it was reset
     const uint64_t passed = count >= last_ ? count - last_ : wrap_ - last_ + count;
     if (steps_.size() >= kMostSteps) return;
     if (!steps_.empty()) sum_ += static_cast<double>(passed);
     steps_.push_back(time);
+  }
+
+  bool HasWrapped(Nanos time, uint64_t count) const {
+    const CounterFall fall{static_cast<double>(last_), static_cast<double>(count), per_count_,
+                           (time - last_time_).seconds(), 0};
+    return wrap_ > 0 && WrapRange(fall, static_cast<double>(wrap_)).has_value();
   }
 
   bool is_counter_;
@@ -83,6 +91,7 @@ class Follower {
   double per_count_;
   bool readable_ = false;
   uint64_t last_ = 0;
+  Nanos last_time_;  // when that was first read
   double sum_ = 0;
   size_t readings_ = 0;
   double other_sum_ = 0;

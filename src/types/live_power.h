@@ -14,6 +14,7 @@ namespace beryl {
 
 struct LiveChannel {
   PowerChannel channel;        // without readings
+  std::string within;          // the channels that contain it, "wall:1 + wall:2"; empty: none
   double energy_j = kUnknown;  // since `start`; NaN: not known
   double power_w = kUnknown;   // NaN: not known
 };

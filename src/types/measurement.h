@@ -27,6 +27,7 @@ struct ChannelEnergy {
   ChannelScope scope = ChannelScope::kOther;
   ChannelKind kind = ChannelKind::kPowerGauge;
   MeterTraits meter;
+  std::string within;          // the channels that contain it, "wall:1 + wall:2"; empty: none
   double energy_j = kUnknown;  // NaN: it told nothing
   double seconds = 0;          // for which it told something
   uint64_t readings = 0;
@@ -111,9 +112,9 @@ struct TotalEnergy {
   std::vector<std::string> missing;
 };
 
-// The measured whole, where a meter stands before everything (wall, battery, psys).
+// The measured whole, where meters stand before everything (wall, battery, psys).
 struct WholeMachine {
-  std::string channel;  // empty: no such meter
+  std::vector<std::string> channels;  // none: no such meter
   double energy_j = kUnknown;
   double devices_j = kUnknown;  // what the devices above come to
   double rest_j = kUnknown;     // the difference: fans, disks, losses

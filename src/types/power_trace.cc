@@ -36,6 +36,15 @@ std::string_view ScopeName(ChannelScope scope) {
   return "other";
 }
 
+bool IsContainer(ChannelScope scope) {
+  return scope == ChannelScope::kBoard || scope == ChannelScope::kWall;
+}
+
+// Every stretch of a counter that stood still is a gap.
+bool TellsAnything(const PowerChannel& channel) {
+  return channel.times.size() > 1 + channel.gaps.size();
+}
+
 std::string EstimateName(std::string_view channel) { return std::string(channel) + ":estimate"; }
 
 std::vector<std::string> SettleEstimates(PowerTrace& power) {
@@ -50,8 +59,7 @@ std::vector<std::string> SettleEstimates(PowerTrace& power) {
       ++i;
       continue;
     }
-    // Every stretch of a counter that stood still is a gap.
-    if (counter->times.size() > 1 + counter->gaps.size()) {
+    if (TellsAnything(*counter)) {
       channels.erase(channels.begin() + static_cast<std::ptrdiff_t>(i));
       i = 0;
       continue;

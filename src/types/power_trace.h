@@ -26,6 +26,9 @@ enum class ChannelScope : uint8_t {
 };
 ChannelScope ScopeOfName(std::string_view name);
 std::string_view ScopeName(ChannelScope scope);  // "package", ...
+// A board or a plug: what it reads is in the channels of its parts too. What is in which of them:
+// types/containment.h.
+bool IsContainer(ChannelScope scope);
 
 enum class ChannelKind : uint8_t {
   kPowerGauge,     // values are watts at that moment
@@ -42,7 +45,7 @@ struct MeterTraits {
   uint64_t wrap = 0;     // the count at which it starts again from zero; 0: never, or not known
   double update_period_us = std::numeric_limits<double>::quiet_NaN();  // as seen, not as promised
   double error = std::numeric_limits<double>::quiet_NaN();  // relative half-width; NaN: not known
-  std::string within;         // the channel that contains it, so that nothing is counted twice
+  std::string within;         // the channel that contains it, where the meter itself knows
   std::optional<bool> moves;  // whether a counter was seen to move; nothing: not looked at
   // A reading describes what was that long before it was read: half the time that a trailing
   // average is taken over. 0: the moment itself, or not known.
@@ -63,6 +66,9 @@ struct PowerChannel {
   std::vector<std::string> gap_reasons;
   uint64_t wraps = 0;
 };
+
+// Whether the energy of any stretch is known: two readings and no gap between them.
+bool TellsAnything(const PowerChannel& channel);
 
 // What the estimate is called that stands in for a channel whose counter has not moved yet. It is
 // within that channel, and counts only if the counter never moves.

@@ -37,6 +37,8 @@ struct SourceReport {
   // Without readings. For a counter, the smallest energy it can resolve is what its device uses in
   // an update period; watts are those seen while the meters were watched.
   std::vector<PowerChannel> found;
+  // For each of `found`, the channels that contain it, "psys", "wall:1 + wall:2"; empty: none.
+  std::vector<std::string> within;
   std::vector<double> seen_w;  // for each of `found`; NaN: not known
   std::vector<double>
       smallest_j;  // for each of `found`: the least energy it can tell; NaN: not known

@@ -35,13 +35,14 @@ std::string_view HardwareType(const PowerChannel& channel) {
 using Labels = std::vector<std::pair<std::string_view, std::string>>;
 
 // In OpenTelemetry's spelling.
-Labels LabelsOf(const PowerChannel& channel) {
+Labels LabelsOf(const LiveChannel& live) {
+  const PowerChannel& channel = live.channel;
   Labels labels = {{"hw.id", channel.name},
                    {"hw.type", std::string(HardwareType(channel))},
                    {"beryl.origin", std::string(OriginName(channel.meter.origin))}};
   if (!channel.meter.source.empty()) labels.emplace_back("beryl.source", channel.meter.source);
   // What contains it: who adds up takes only those without.
-  if (!channel.meter.within.empty()) labels.emplace_back("hw.parent", channel.meter.within);
+  if (!live.within.empty()) labels.emplace_back("hw.parent", live.within);
   return labels;
 }
 
@@ -154,7 +155,7 @@ void WritePoint(const LivePower& power, const LiveChannel& live, double value, b
                 JsonWriter& json) {
   if (!std::isfinite(value)) return;
   json.BeginObject();
-  WriteLabels(LabelsOf(live.channel), json);
+  WriteLabels(LabelsOf(live), json);
   if (sum) json.Member("startTimeUnixNano", std::to_string(power.start.value));
   json.Member("timeUnixNano", std::to_string(power.time.value)).Member("asDouble", value).End();
 }
@@ -166,11 +167,11 @@ std::string WritePrometheus(const LivePower& power) {
   page.Family("hw_energy_joules_total", "counter", "joules",
               "Energy since the monitor started. Add up only those without hw_parent.");
   for (const LiveChannel& live : power.channels) {
-    page.Sample("hw_energy_joules_total", LabelsOf(live.channel), live.energy_j);
+    page.Sample("hw_energy_joules_total", LabelsOf(live), live.energy_j);
   }
   page.Family("hw_power_watts", "gauge", "watts", "Power just now.");
   for (const LiveChannel& live : power.channels) {
-    page.Sample("hw_power_watts", LabelsOf(live.channel), live.power_w);
+    page.Sample("hw_power_watts", LabelsOf(live), live.power_w);
   }
   WriteSessions(power, page);
   WriteCost(power, page);

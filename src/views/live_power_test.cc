@@ -25,7 +25,7 @@ LivePower Machine() {
   LiveChannel core = package;
   core.channel.name = "CORE:0";
   core.channel.scope = ChannelScope::kCore;
-  core.channel.meter.within = "CPU:0";
+  core.within = "CPU:0";
   core.power_w = kUnknown;
   LiveChannel wall;
   wall.channel.name = "wall";

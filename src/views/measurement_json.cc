@@ -5,6 +5,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/json_writer.h"
 #include "views/measurement.h"
@@ -115,7 +116,7 @@ class MeasurementJson {
     json_.Member("kind", counter ? "counter" : "gauge");
     json_.Member("energy_j", channel.energy_j);
     json_.Member("seconds", channel.seconds);
-    json_.Member("within", meter.within.empty() ? std::nullopt : std::optional(meter.within));
+    json_.Member("within", channel.within.empty() ? std::nullopt : std::optional(channel.within));
     json_.Member("origin", OriginName(meter.origin));
     json_.Member("source", meter.source);
     json_.Member("reads", meter.reads);
@@ -145,12 +146,12 @@ class MeasurementJson {
   void Whole() {
     const WholeMachine& whole = measured_.whole;
     json_.Key("whole");
-    if (whole.channel.empty()) {
+    if (whole.channels.empty()) {
       json_.Value(std::optional<bool>());
       return;
     }
     json_.BeginObject();
-    json_.Member("channel", whole.channel);
+    json_.Member("channel", fmt::format("{}", fmt::join(whole.channels, " + ")));
     json_.Member("energy_j", whole.energy_j);
     json_.Member("devices_j", whole.devices_j);
     json_.Member("rest_j", whole.rest_j);

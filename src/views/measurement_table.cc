@@ -105,16 +105,17 @@ class MeasurementTable : public TextPage {
       const bool device =
           std::any_of(measured_.devices.begin(), measured_.devices.end(),
                       [&](const DeviceEnergy& known) { return known.device == channel.name; });
-      if (device || channel.name == measured_.whole.channel) continue;
+      const std::vector<std::string>& whole = measured_.whole.channels;
+      if (device || std::find(whole.begin(), whole.end(), channel.name) != whole.end()) continue;
       std::string text = fmt::format("{} {}", channel.name, JoulesText(channel.energy_j));
-      if (!channel.meter.within.empty()) text += fmt::format(" (in {})", channel.meter.within);
+      if (!channel.within.empty()) text += fmt::format(" (in {})", channel.within);
       if (channel.meter.origin == Origin::kEstimated) text += " (estimated)";
       texts.push_back(std::move(text));
     }
     const WholeMachine& whole = measured_.whole;
-    if (!whole.channel.empty() && !std::isnan(whole.devices_j)) {
+    if (!whole.channels.empty() && !std::isnan(whole.devices_j)) {
       texts.push_back(
-          fmt::format("{} {}{}", whole.channel, FormatJoules(whole.energy_j),
+          fmt::format("{} {}{}", fmt::join(whole.channels, " + "), FormatJoules(whole.energy_j),
                       std::isnan(whole.rest_j)
                           ? ""
                           : fmt::format(", {} more than its devices", FormatJoules(whole.rest_j))));

@@ -36,7 +36,7 @@ Measurement MakeMeasurement() {
   ChannelEnergy core;
   core.name = "CORE:0";
   core.scope = ChannelScope::kCore;
-  core.meter.within = "CPU:0";
+  core.within = "CPU:0";
   core.energy_j = 60;
   ChannelEnergy package;
   package.name = "CPU:0";

@@ -70,10 +70,10 @@ class SourcesTable : public TextPage {
     int device = 6;
     int source = 6;
     int within = 6;
-    for (const PowerChannel& channel : report_.found) {
-      device = std::max(device, Width(channel.name));
-      source = std::max(source, Width(channel.meter.source));
-      within = std::max(within, Width(channel.meter.within));
+    for (size_t i = 0; i < report_.found.size(); ++i) {
+      device = std::max(device, Width(report_.found[i].name));
+      source = std::max(source, Width(report_.found[i].meter.source));
+      within = std::max(within, Width(report_.within[i]));
     }
     if (!report_.found.empty()) {
       Line(Dim("  " + Padded("device", device + 2) + Padded("source", source + 2) +
@@ -85,7 +85,7 @@ class SourcesTable : public TextPage {
       const std::string state = StateOf(channel);
       Line("  " + Padded(Printable(channel.name), device + 2) +
            Padded(Printable(channel.meter.source), source + 2) + Padded(KindText(channel), 9) +
-           Padded(channel.meter.within.empty() ? "-" : Printable(channel.meter.within), within) +
+           Padded(report_.within[i].empty() ? "-" : Printable(report_.within[i]), within) +
            RightAligned(OrDash(channel.meter.update_period_us * 1e-6, FormatSeconds), 10) +
            RightAligned(OrDash(report_.seen_w[i], FormatWatts), 10) +
            RightAligned(OrDash(report_.smallest_j[i], FormatJoules), 10) + "  " +
@@ -140,8 +140,10 @@ class SourcesTable : public TextPage {
   const SourceReport& report_;
 };
 
-void WriteChannel(JsonWriter& json, const PowerChannel& channel, double seen_w, double smallest_j) {
+void WriteChannel(JsonWriter& json, const SourceReport& report, size_t index) {
+  const PowerChannel& channel = report.found[index];
   const MeterTraits& meter = channel.meter;
+  const std::string& within = report.within[index];
   json.BeginObject();
   json.Member("source", meter.source);
   json.Member("device", channel.name);
@@ -150,12 +152,12 @@ void WriteChannel(JsonWriter& json, const PowerChannel& channel, double seen_w, 
   json.Member("unit", meter.unit);
   json.Member("wrap", meter.wrap);
   json.Member("update_period_us", meter.update_period_us);
-  json.Member("within", meter.within.empty() ? std::optional<std::string>() : meter.within);
+  json.Member("within", within.empty() ? std::nullopt : std::optional(within));
   json.Member("moves", meter.moves);
   json.Member("reads", meter.reads);
   json.Member("resolution", meter.per_count);
-  json.Member("seen_w", seen_w);
-  json.Member("smallest_j", smallest_j);
+  json.Member("seen_w", report.seen_w[index]);
+  json.Member("smallest_j", report.smallest_j[index]);
   json.Member("origin", OriginName(meter.origin));
   json.Member("error", meter.error);
   json.End();
@@ -166,9 +168,7 @@ std::string Json(const SourceReport& report) {
   json.BeginObject();
   json.Member("schema", kSchema);
   json.Key("found").BeginArray();
-  for (size_t i = 0; i < report.found.size(); ++i) {
-    WriteChannel(json, report.found[i], report.seen_w[i], report.smallest_j[i]);
-  }
+  for (size_t i = 0; i < report.found.size(); ++i) WriteChannel(json, report, i);
   json.End();
   json.Key("duplicates").BeginArray();
   for (const DuplicateChannel& duplicate : report.duplicates) {
@@ -219,12 +219,12 @@ std::string Csv(const SourceReport& report) {
     const PowerChannel& channel = report.found[i];
     const MeterTraits& meter = channel.meter;
     const std::string_view moves = !meter.moves ? "" : *meter.moves ? "true" : "false";
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(meter.source),
-                        CsvText(channel.name), ScopeName(channel.scope), KindText(channel),
-                        CsvText(meter.unit), meter.wrap, number(meter.update_period_us),
-                        CsvText(meter.within), moves, CsvText(meter.reads), number(meter.per_count),
-                        number(report.seen_w[i]), number(report.smallest_j[i]),
-                        OriginName(meter.origin), number(meter.error), kSchema);
+    text += fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(meter.source),
+        CsvText(channel.name), ScopeName(channel.scope), KindText(channel), CsvText(meter.unit),
+        meter.wrap, number(meter.update_period_us), CsvText(report.within[i]), moves,
+        CsvText(meter.reads), number(meter.per_count), number(report.seen_w[i]),
+        number(report.smallest_j[i]), OriginName(meter.origin), number(meter.error), kSchema);
   }
   return text;
 }

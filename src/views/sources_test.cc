@@ -23,7 +23,6 @@ SourceReport SomeMeters() {
   counter.meter.per_count = 1e-6;
   counter.meter.wrap = 262143328850;
   counter.meter.update_period_us = 1000;
-  counter.meter.within = "psys";
   counter.meter.moves = true;
   PowerChannel gauge;
   gauge.name = "wall";
@@ -32,6 +31,7 @@ SourceReport SomeMeters() {
   gauge.meter.reads = "lines, \"quoted\"";
   gauge.meter.unit = "uW";
   report.found = {counter, gauge};
+  report.within = {"psys", ""};
   report.seen_w = {20, std::nan("")};
   report.smallest_j = {0.02, std::nan("")};
   report.duplicates = {{"rapl-powercap", "intel-rapl-mmio:0/energy_uj", "CPU:0", "intel-rapl:0"}};

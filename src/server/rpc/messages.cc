@@ -22,7 +22,7 @@ void Fill(const LiveChannel& live, monitor::v1::Channel& message) {
   message.set_scope(std::string(ScopeName(channel.scope)));
   message.set_source(channel.meter.source);
   message.set_origin(std::string(OriginName(channel.meter.origin)));
-  message.set_within(channel.meter.within);
+  message.set_within(live.within);
   message.set_resolution(channel.meter.per_count);
   message.set_counter(channel.kind == ChannelKind::kEnergyCounter);
   if (!std::isnan(channel.meter.update_period_us)) {

@@ -1,0 +1,25 @@
+// What it means that an energy counter went down: it wrapped at the end of its range, or it was
+// reset.
+#pragma once
+
+#include <optional>
+
+namespace beryl {
+
+// No counter is taken to read more than this that has not done so before.
+inline constexpr double kMostCounterWatts = 1000;
+
+// Two readings of a counter, of which the later is lower.
+struct CounterFall {
+  double before = 0;  // counts
+  double after = 0;   // counts
+  double joules_per_count = 1;
+  double seconds = 0;  // from the one to the other
+  double usual_w = 0;  // as it counts otherwise; 0: too little is known
+};
+
+// The count at which it wrapped, once; nothing: it was reset, or that cannot be told. `range` is
+// what the meter says; 0: nothing. Then it is one of those that counters of microjoules have.
+std::optional<double> WrapRange(const CounterFall& fall, double range);
+
+}  // namespace beryl
