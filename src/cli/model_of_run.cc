@@ -148,14 +148,14 @@ Result<bool> GiveModel(const RunModelArguments& arguments, AccountedRun& run) {
   if (!description) return description.error();
 
   TreeColumns described = tree::DescribedColumns(*description, tree::Detail::kAll);
-  std::vector<std::string> notes = description->assumptions;
+  std::vector<std::string> notes;
   if (!arguments.profile.empty()) {
     const auto model = FindModel(arguments.profile);
     if (!model) return model.error();
     const auto prediction = learn::DescriptionPredictor(*model).Predict(*description);
     if (!prediction) return prediction.error();
     described.columns.push_back(prediction->energy);
-    notes.insert(notes.end(), prediction->notes.begin(), prediction->notes.end());
+    notes = prediction->notes;
   }
   run.model = tree::AlignModel(run.input.ops, run.footprint, *description, described, run.built);
   ModelAlignment& alignment = run.model->alignment;
@@ -169,6 +169,7 @@ Result<bool> GiveModel(const RunModelArguments& arguments, AccountedRun& run) {
         "no module of the description was found in the run: a trace has modules where it was taken "
         "with with_stack=True, and --model has to be what ran");
   }
+  alignment.assumptions = description->assumptions;
   alignment.notes = std::move(notes);
   run.folded = tree::Fold(run.built, &run.folded_of);
   return true;

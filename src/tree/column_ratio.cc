@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "tree/derived_columns.h"
 
 namespace beryl::tree {
@@ -12,10 +14,12 @@ std::optional<Column> MeasuredToPredictedColumn(const TreeColumns& tree) {
   const Column& predicted = *tree.Find("predicted");
   ratio->marked.assign(measured.size(), false);
   for (NodeId node = 0; node < measured.size(); ++node) {
-    ratio->marked[node] =
+    const bool outside =
         measured[node] < At(predicted.low, node) || measured[node] > At(predicted.high, node);
+    ratio->marked[node] = outside && !std::isnan(ratio->total[node]);
   }
   ratio->marked_because = "measured outside of what was predicted";
+  ratio->mark = '!';
   return ratio;
 }
 

@@ -11,6 +11,8 @@ namespace {
 
 // How many levels that only one of the trees has are looked through.
 constexpr int kMostWrappers = 4;
+// One in so many modules has to be found in a run that does not have the model's class.
+constexpr size_t kFewest = 3;
 // How many places are tried for the root of the description.
 constexpr size_t kMostRoots = 64;
 
@@ -82,8 +84,12 @@ class Aligner {
       best_root = root;
       best = match_;
     }
-    // That the root of one is the root of the other says nothing by itself.
-    if (most < 2) best.assign(run_.size(), kNoNode);
+    // That the root of one is the root of the other says nothing by itself; and where there is no
+    // node of the model's class, a few modules that are like some of it make no model.
+    const auto modules =
+        static_cast<size_t>(std::count(hints_.is_module.begin(), hints_.is_module.end(), true));
+    const bool is_class = most > 0 && run_[best_root].type == described_[0].type;
+    if (most < 2 || (!is_class && kFewest * most < modules)) best.assign(run_.size(), kNoNode);
     return best;
   }
 
@@ -276,7 +282,7 @@ class Aligner {
     const auto fits = Fits(run, described);
     if (fits && !*fits) return false;
     if (AreRelated(run_[run].type, described_[described].type)) return true;
-    if (wanted.empty()) return fits.value_or(false);
+    if (wanted.empty()) return fits.value_or(false) && !run_[run].type.empty();
     return ClassesOf(run_, inside) == ClassesOf(described_, wanted);
   }
 

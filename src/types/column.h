@@ -66,6 +66,7 @@ struct Column {
   // By node: to be taken with care, as `marked_because` says. Empty: none.
   std::vector<bool> marked;
   std::string marked_because;
+  char mark = '*';
 
   bool IsMarked(NodeId node) const { return node < marked.size() && marked[node]; }
 };

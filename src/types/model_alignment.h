@@ -31,7 +31,9 @@ struct ModelAlignment {
     double energy_j = kUnknown;
   };
   std::vector<Unmatched> unmatched;
-  std::vector<std::string> notes;  // what a reader has to know: a sentence each
+  // What was taken for granted, and what else a reader has to know: a sentence each.
+  std::vector<std::string> assumptions;
+  std::vector<std::string> notes;
 };
 
 }  // namespace beryl

@@ -198,6 +198,7 @@ void WriteAlignment(JsonWriter& json, const ModelAlignment& alignment) {
   json.Key("input").BeginObject();
   WriteSizes(json, alignment.input);
   json.End();
+  WriteSentences(json, "assumptions", alignment.assumptions);
   WriteSentences(json, "notes", alignment.notes);
   json.End();
 }

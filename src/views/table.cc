@@ -16,6 +16,7 @@ namespace beryl::views {
 namespace {
 
 constexpr int kDefaultDepth = 6;
+constexpr int kWrapperDepth = 2;  // a head and the model that it is put on
 constexpr int kDefaultTop = 10;
 constexpr size_t kDetailIndent = 8;
 
@@ -81,6 +82,10 @@ class TableWriter : public TextPage {
     }
     look.sorted = true;
     look.depth = kDefaultDepth;
+    if (report_.alignment) {
+      look.deepest = Level::kMl;
+      look.depth += kWrapperDepth;
+    }
     text_ += TreeTable(report_.folded, look, options_);
     if (!text_.ends_with("\n\n")) Line();
     if (report_.alignment) Alignment(*report_.alignment);
@@ -98,8 +103,7 @@ class TableWriter : public TextPage {
                     alignment.matched_modules, alignment.described_modules, PercentOrDash(share)));
     if (!std::isnan(alignment.passes)) {
       Paragraph(
-          fmt::format("a pass: one of {:.4g} forward passes, without what came behind it; FLOP "
-                      "and its rates are of a pass",
+          fmt::format("FLOP, its rates and 'a pass' are of one forward pass; the run has {:.4g}",
                       alignment.passes),
           2);
     }
@@ -111,9 +115,9 @@ class TableWriter : public TextPage {
           kDimStyle);
       ++named;
     }
-    if (alignment.unmatched.size() > named) {
-      Paragraph(fmt::format("not in the description: {} {}modules with next to nothing",
-                            alignment.unmatched.size() - named, named > 0 ? "more " : ""),
+    if (const size_t others = alignment.unmatched.size() - named; others > 0) {
+      Paragraph(fmt::format("not in the description: {} {}module{} with next to nothing", others,
+                            named > 0 ? "more " : "", others == 1 ? "" : "s"),
                 2, kDimStyle);
     }
     for (size_t i = 0; i < alignment.not_found.size() && i < kMostUnmatched; ++i) {
@@ -123,7 +127,8 @@ class TableWriter : public TextPage {
       Paragraph(fmt::format("not in the run: {} more", alignment.not_found.size() - kMostUnmatched),
                 2, kWarningStyle);
     }
-    for (const std::string& note : alignment.notes) Paragraph("assumed: " + note, 2);
+    for (const std::string& sentence : alignment.assumptions) Paragraph("assumed: " + sentence, 2);
+    for (const std::string& note : alignment.notes) Paragraph("note: " + note, 2, kWarningStyle);
     Line();
   }
 

@@ -21,6 +21,7 @@ constexpr std::array<double, 4> kSmallestShares = {0.01, 0.02, 0.03, 0.05};
 constexpr size_t kScreen = 40;
 constexpr int kBarWidth = 16;
 constexpr int kShortestLabel = 20;
+constexpr int kGoodLabel = 40;  // that names want to have
 constexpr int kGap = 2;
 
 // A line of the table. Of energy that is no node's total only the first column is known.
@@ -35,7 +36,8 @@ struct TableLine {
 // What stands in one place of every line.
 struct Cell {
   std::string head;
-  bool needed = true;  // else it is left out where there is no room
+  enum class Want : uint8_t { kAlways, kDetail, kRoom };
+  Want want = Want::kAlways;
   std::vector<std::string> texts;
 
   int Width() const {
@@ -174,44 +176,45 @@ class TableMaker : public TextPage {
   // --- Cells.
 
   template <typename TextOf>
-  void AddCell(std::string head, bool needed, TextOf&& text_of) {
+  void AddCell(std::string head, Cell::Want want, TextOf&& text_of) {
     Cell& cell = cells_.emplace_back();
     cell.head = std::move(head);
-    cell.needed = needed;
+    cell.want = want;
     for (const TableLine& line : lines_) cell.texts.push_back(text_of(line));
   }
 
   void MakeCells() {
     const std::vector<std::string>& names =
         options_.columns.empty() ? look_.columns : options_.columns;
-    AddColumns(names, true);
+    AddColumns(names, Cell::Want::kAlways);
     for (const Column* column : ChosenColumns(columns_, names)) AddDeviation(*column);
     if (!options_.columns.empty()) return;
-    AddColumns(look_.more, false);
+    AddColumns(look_.more, Cell::Want::kRoom);
     for (const std::string& key : look_.texts) {
       if (const TextColumn* text = columns_.FindText(key)) {
-        AddCell(text->label, false, [&](const TableLine& line) {
+        AddCell(text->label, Cell::Want::kRoom, [&](const TableLine& line) {
           return line.node == kNoNode ? "" : text->values[line.node];
         });
       }
     }
   }
 
-  void AddColumns(const std::vector<std::string>& names, bool needed) {
+  void AddColumns(const std::vector<std::string>& names, Cell::Want want) {
     if (names.empty()) return;
     for (const Column* column : ChosenColumns(columns_, names)) {
       const bool is_main = column == &main_;
-      AddCell(column->label, needed, [&](const TableLine& line) {
+      AddCell(column->label, want, [&](const TableLine& line) {
         if (line.node == kNoNode) return RestText(*column, line.rest, is_main);
         std::string text = Text(*column, line.node);
         if (!column->marked_because.empty()) {
-          text += column->IsMarked(line.node) ? " *" : "  ";
-          if (column->IsMarked(line.node)) marks_.insert(column->marked_because);
+          const bool marked = column->IsMarked(line.node);
+          text += marked ? fmt::format(" {}", column->mark) : "  ";
+          if (marked) marks_.insert(fmt::format("{} {}", column->mark, column->marked_because));
         }
         return text;
       });
       if (!column->low.empty()) {
-        AddCell("between", false, [&](const TableLine& line) {
+        AddCell("between", Cell::Want::kDetail, [&](const TableLine& line) {
           return line.node == kNoNode ? "" : Between(*column, line.node);
         });
       }
@@ -220,7 +223,7 @@ class TableMaker : public TextPage {
 
   void AddDeviation(const Column& column) {
     if (column.deviation.empty()) return;
-    AddCell("± a step", false, [&](const TableLine& line) {
+    AddCell("± a step", Cell::Want::kDetail, [&](const TableLine& line) {
       if (line.node == kNoNode || std::isnan(column.total[line.node])) return std::string();
       return "±" + Figure(column.deviation[line.node], column.quantity);
     });
@@ -249,21 +252,27 @@ class TableMaker : public TextPage {
     return width;
   }
 
-  // First the bars, then what is not needed, from the right.
+  // Names want room. Columns that are shown only where there is some go first, from the right; then
+  // the bars; then intervals and deviations.
   void LeaveOutWhatHasNoRoom() {
-    const auto missing = [&] {
-      return CellsWidth() + bar_width_ + std::min(kShortestLabel, WidestLabel()) - width_;
+    const auto missing = [&](int label) {
+      return CellsWidth() + bar_width_ + std::min(label, WidestLabel()) - width_;
     };
-    const bool has_phases = std::any_of(phases_.begin(), phases_.end(),
-                                        [](const Column* phase) { return phase != nullptr; });
-    if (has_phases) bar_width_ = width_ < kNarrow ? kBarWidth / 2 : kBarWidth;
-    if (missing() > 0) bar_width_ = 0;
-    while (missing() > 0) {
-      const auto extra = std::find_if(cells_.rbegin(), cells_.rend(),
-                                      [](const Cell& cell) { return !cell.needed; });
-      if (extra == cells_.rend()) return;
-      cells_.erase(std::next(extra).base());
-    }
+    const auto leave_out = [&](Cell::Want want, int label) {
+      while (missing(label) > 0) {
+        const auto extra = std::find_if(cells_.rbegin(), cells_.rend(),
+                                        [&](const Cell& cell) { return cell.want == want; });
+        if (extra == cells_.rend()) return;
+        cells_.erase(std::next(extra).base());
+      }
+    };
+    const bool has_bars = std::any_of(phases_.begin(), phases_.end(),
+                                      [](const Column* phase) { return phase != nullptr; }) &&
+                          (options_.columns.empty() || options_.columns.front() == main_.name);
+    if (has_bars) bar_width_ = width_ < kNarrow ? kBarWidth / 2 : kBarWidth;
+    leave_out(Cell::Want::kRoom, kGoodLabel);
+    if (missing(kGoodLabel) > 0) bar_width_ = 0;
+    leave_out(Cell::Want::kDetail, kShortestLabel);
   }
 
   int WidestLabel() const {
@@ -276,7 +285,8 @@ class TableMaker : public TextPage {
   }
 
   int LabelWidth() const {
-    const int room = std::max(kShortestLabel, width_ - bar_width_ - CellsWidth());
+    const int least = std::max(kShortestLabel, static_cast<int>(DisplayWidth(look_.title)));
+    const int room = std::max(least, width_ - bar_width_ - CellsWidth());
     return std::min(room, WidestLabel());
   }
 
@@ -332,9 +342,7 @@ class TableMaker : public TextPage {
                             PhaseName(static_cast<Phase>(phase)));
     }
     if (!legend.empty()) Line(legend);
-    if (!marks_.empty()) {
-      Paragraph(fmt::format("* {}", fmt::join(marks_, "; ")), 0, kWarningStyle);
-    }
+    for (const std::string& mark : marks_) Paragraph(mark, 0, kWarningStyle);
     LeftOut();
   }
 
