@@ -56,8 +56,8 @@ Dataset MakeData() {
                                        like[1 + part].first, like[1 + part].second);
           for (size_t leaf = 0; leaf < 3; ++leaf) {
             const auto& [row, joules] = like[4 + 3 * part + leaf];
-            run.Add(inner, Level::kMl, fmt::format("op{}", leaf),
-                    fmt::format("Type{}", leaf), row, joules);
+            run.Add(inner, Level::kMl, fmt::format("op{}", leaf), fmt::format("Type{}", leaf), row,
+                    joules);
           }
         }
       }
