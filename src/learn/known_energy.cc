@@ -10,8 +10,7 @@
 
 namespace beryl::learn {
 
-WholeEnergy WholeEnergyOf(const Dataset& data, const std::vector<Column>& predicted,
-                          size_t run) {
+WholeEnergy WholeEnergyOf(const Dataset& data, const std::vector<Column>& predicted, size_t run) {
   auto root = [](const std::vector<double>& column) {
     return column.empty() ? kUnknown : column.front();
   };

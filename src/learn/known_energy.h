@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "types/dataset.h"
 #include "types/column.h"
+#include "types/dataset.h"
 
 namespace beryl::learn {
 
@@ -18,8 +18,7 @@ struct WholeEnergy {
   double high_j = kUnknown;
 };
 // `predicted`: a column for each run of the data, or empty.
-WholeEnergy WholeEnergyOf(const Dataset& data, const std::vector<Column>& predicted,
-                          size_t run);
+WholeEnergy WholeEnergyOf(const Dataset& data, const std::vector<Column>& predicted, size_t run);
 
 // That there is nothing to analyse, and what to do.
 Error NoEnergyError(const Dataset& data, bool predicted);

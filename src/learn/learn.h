@@ -12,9 +12,9 @@
 
 #include "base/file.h"
 #include "base/result.h"
+#include "types/column.h"
 #include "types/dataset.h"
 #include "types/described_prediction.h"
-#include "types/column.h"
 #include "types/energy_model.h"
 #include "types/energy_use.h"
 #include "types/evaluation.h"
@@ -74,7 +74,7 @@ Result<bool> CheckPredictsData(const EnergyModel& model);
 // A column for each run, with low and high where the model has bands. NaN: it could not be
 // predicted; `findings` says why.
 std::vector<Column> Predict(const EnergyModel& model, const Dataset& data,
-                                  std::vector<DataFinding>& findings);
+                            std::vector<DataFinding>& findings);
 
 // The same for models that were never run: energy and, where the profile knows it, time of every
 // node of a description. What has to be worked out of the profile is worked out once.
@@ -109,8 +109,7 @@ Result<Calibration> Calibrate(const Dataset& data, uint64_t rows, uint64_t seed,
 // what was measured is all there is. Of neither, an error.
 
 // Where the energy of each model goes, over all its input sizes.
-Result<std::vector<Breakdown>> BreakDown(const Dataset& data,
-                                         const std::vector<Column>& predicted,
+Result<std::vector<Breakdown>> BreakDown(const Dataset& data, const std::vector<Column>& predicted,
                                          std::vector<DataFinding>& findings);
 
 // The table of prices and emissions that ships with the program, and any of its form.
