@@ -112,9 +112,9 @@ Tensor Experts(Graph& graph, const DecoderParts& parts, const Tensor& x) {
           logits = graph.Elementwise("softmax", {logits}, logits, 5);
           chosen = graph.Elementwise("topk", {logits}, chosen);
           const Tensor sum = graph.Elementwise("sum", {chosen}, chosen.WithLast(1));
-          const Tensor shares = graph.Elementwise("div", {chosen}, chosen);
+          const Tensor scaled = graph.Elementwise("div", {chosen}, chosen);
           graph.AlsoReads(sum);
-          return shares;
+          return scaled;
         });
     return graph.Module("experts", parts.prefix + "Experts", rows, [&] {
       graph.AddParameters(3 * gate_parameters * static_cast<uint64_t>(wide));

@@ -15,7 +15,7 @@ enum class InputKind : uint8_t { kTokens, kTokensBothWays, kImage };
 
 // What a family has built, as far as heads go on from it.
 struct BareModel {
-  Tensor hidden;       // what the last layer gives, for all tokens
+  Tensor hidden = {};  // what the last layer gives, for all tokens
   Tensor pooled = {};  // what the pooler gives; of rank 0 where there is none
   int64_t vocab = 0;
   int64_t word_size = 0;  // of a row of the table of words, if not the hidden size (ALBERT)
