@@ -46,6 +46,7 @@ OneModel AddPhases(const Description& description) {
     parts.push_back(Below(tree, top));
   }
   std::vector<const ModelTree*> pointers;
+  pointers.reserve(parts.size());
   for (const ModelTree& part : parts) pointers.push_back(&part);
   Merging merging = Merge(pointers);
   one.tree = std::move(merging.tree);

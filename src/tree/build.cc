@@ -118,6 +118,7 @@ TraceTree Fold(const TraceTree& built, std::vector<NodeId>* node_of) {
 
 std::vector<TraceTree> Merge(const std::vector<const TraceTree*>& trees) {
   std::vector<const ModelTree*> bare;
+  bare.reserve(trees.size());
   for (const TraceTree* tree : trees) bare.push_back(&tree->tree);
   const Merging merging = beryl::Merge(bare);
   std::vector<TraceTree> merged;

@@ -193,6 +193,7 @@ class Aligner {
   void TakePairs(Candidates& run, Candidates& described,
                  const std::vector<std::pair<size_t, size_t>>& pairs) {
     std::vector<std::pair<NodeId, NodeId>> found;
+    found.reserve(pairs.size());
     for (const auto& [at_run, at_described] : pairs) {
       found.emplace_back(run[at_run].node, described[at_described].node);
     }
