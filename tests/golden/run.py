@@ -16,6 +16,7 @@ To add a case, write `cmd` (and `stdin`), run with --bless, and read what it wro
 
 import argparse
 import concurrent.futures
+import contextlib
 import difflib
 import os
 import pathlib
@@ -87,10 +88,12 @@ def diff(name, expected, actual):
     return "".join(out)
 
 
-def run_case(case, beryl, bless):
-    """Returns what is wrong with the case, or an empty string."""
+@contextlib.contextmanager
+def case_folder(case, beryl):
+    """Where the case runs: its own folder, or a copy with what `before` wrote."""
     if not (case / "before").exists():
-        return run_in(case, case, beryl, bless)
+        yield case
+        return
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(shutil.copytree(case, pathlib.Path(scratch) / case.name))
         for other in HERE.iterdir():
@@ -103,8 +106,17 @@ def run_case(case, beryl, bless):
             first = subprocess.run([beryl, *words], cwd=folder, env=case_env(case, beryl),
                                    capture_output=True, timeout=TIMEOUT_S, check=False)
             if first.returncode != 0:
-                return f"before: {line}\n{first.stderr.decode('utf-8', 'backslashreplace')}"
-        return run_in(folder, case, beryl, bless)
+                raise RuntimeError(f"before: {line}\n{first.stderr.decode('utf-8', 'backslashreplace')}")
+        yield folder
+
+
+def run_case(case, beryl, bless):
+    """Returns what is wrong with the case, or an empty string."""
+    try:
+        with case_folder(case, beryl) as folder:
+            return run_in(folder, case, beryl, bless)
+    except RuntimeError as error:
+        return str(error)
 
 
 def run_in(folder, case, beryl, bless):
