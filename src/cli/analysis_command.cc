@@ -10,7 +10,7 @@
 namespace beryl::cli {
 
 int RunAnalysis(const RunArguments& arguments, const OutputArguments& output,
-                const MakeResult& make, bool timeline) {
+                const MakeResult& make, bool timeline, const RunModelArguments& model) {
   if (auto ok = CheckFiles(arguments, output.output); !ok) return Fail(ok.error());
   auto options = ReadOptions(arguments);
   if (!options) return Fail(options.error());
@@ -19,6 +19,7 @@ int RunAnalysis(const RunArguments& arguments, const OutputArguments& output,
   if (!file) return Fail(file.error());
   auto run = AccountRunOf(arguments, *options);
   if (!run) return Fail(run.error());
+  if (auto ok = GiveModel(model, *run); !ok) return Fail(ok.error());
   const AccountReport report = MakeReport(*run, *options);
   views::ViewOptions view;
   view.width = TerminalWidth(output.to_stdout());

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "cli/model_of_run.h"
 #include "cli/pipeline.h"
 #include "cli/run_arguments.h"
 #include "views/views.h"
@@ -17,7 +18,7 @@ using MakeResult = std::function<Result<std::string>(
 
 // Reads and accounts the run, makes the result of it and writes that. Returns the exit code.
 int RunAnalysis(const RunArguments& arguments, const OutputArguments& output,
-                const MakeResult& make, bool timeline = false);
+                const MakeResult& make, bool timeline = false, const RunModelArguments& model = {});
 
 views::Format FormatOf(const std::string& name);
 

@@ -31,10 +31,12 @@ EXIT STATUS
 
 EXAMPLES
   beryl calibrate irene/device_1 --rows 8
-  beryl calibrate my_eight_rows.csv --rows 8 --profile-out new_machine.json)";
+  beryl calibrate my_eight_rows.csv --rows 8 --profile-out new_machine.json
+  beryl calibrate run.beryl --model config.json --rows 8)";
 
 struct CalibrateArguments {
   std::string data;
+  std::vector<std::string> models;
   uint64_t rows = 8;
   uint64_t seed = 0;
   uint64_t draws = 50;
@@ -59,7 +61,7 @@ int RunCalibrate(const CalibrateArguments& arguments) {
     if (!opened) return Fail(opened.error());
     profile_file = std::move(*opened);
   }
-  const auto data = ReadData(arguments.data, true);
+  const auto data = ReadData(arguments.data, true, arguments.models);
   if (!data) return Fail(data.error());
   auto calibration = learn::Calibrate(*data, arguments.rows, arguments.seed, arguments.draws);
   if (!calibration) return Fail(calibration.error());
@@ -83,6 +85,7 @@ void AddCalibrateCommand(Command& app, int& exit_code) {
   Command* command = app.add_subcommand("calibrate", kDescription);
   command->footer(kFooter);
   AddDataArgument(*command, arguments->data);
+  AddRunModelsOption(*command, arguments->models);
   command->add_option("--rows", arguments->rows, "How many measurements to fit to; default 8")
       ->check(Range(1, 1'000'000'000))
       ->type_name("N");

@@ -7,6 +7,8 @@
 #include "cli/analysis_command.h"
 #include "cli/cli.h"
 #include "cli/command_line.h"
+#include "cli/compare_models.h"
+#include "cli/dataset_arguments.h"
 #include "cli/pipeline.h"
 #include "cli/run_arguments.h"
 #include "cli/terminal.h"
@@ -30,6 +32,12 @@ constexpr const char* kFooter =
 Names are operations with layers added up; --level takes modules or a depth instead. Runs may be of
 different programs: what only one of them has is counted and marked.
 
+RUNS BESIDE MODELS
+  Instead of a run, NAME|CONFIG@PROFILE is what a profile predicts for a model, and NAME|CONFIG what the
+  model is made of. Then there is one tree with a column for each, and the differences from the first:
+  measured against predicted, two machines, two configurations. Runs take the names of the first model;
+  what goes into the models is what went into the first run, or --batch, --seq, --prompt and so on.
+
 AS A GATE
   --fail-above 5% fails (exit 1) if a later run takes more than 5 % above the first. What decides is the
   mean; if the noise reaches from there to the limit, it still fails and says that it is not certain.
@@ -43,7 +51,9 @@ EXAMPLES
   beryl compare before.beryl after.beryl --fail-above 5% --fail-above '**/attention=10%'
   beryl compare l6.beryl l8.beryl l10.beryl l12.beryl --format svg -o alike.svg
   beryl compare a.beryl b.beryl --picture diff --format svg -o diff.svg
-  beryl compare bert.beryl albert.beryl --level layer --format csv)";
+  beryl compare bert.beryl albert.beryl --level layer --format csv
+  beryl compare run.beryl bert.json@gtx1080ti-i9-7900x
+  beryl compare bert-base-uncased@h100-sxm bert-base-uncased@a100-sxm-80gb --batch 8 --seq 128)";
 
 struct CompareArguments {
   RunArguments run;
@@ -53,7 +63,35 @@ struct CompareArguments {
   std::string picture;
   std::vector<std::string> gates;
   int top = -1;
+  // With models among the operands.
+  ModelArguments described;
+  std::optional<int> depth;
+  std::string columns;
 };
+
+// The half that is given a model. --level is of the tree there.
+int CompareWithModels(const CompareArguments& arguments) {
+  if (!arguments.gates.empty() || !arguments.picture.empty()) {
+    return Fail(MisuseError("--fail-above and --picture are of runs; a model was given"));
+  }
+  if (arguments.output.format == "svg") {
+    return Fail(MisuseError("--format svg is of runs; with a model there are table, json and csv"));
+  }
+  std::vector<std::string> inputs = arguments.run.runs;
+  for (std::string& input : inputs) input = input.substr(0, input.rfind('@'));
+  if (auto ok = CheckOutput(arguments.output.output, inputs); !ok) return Fail(ok.error());
+  auto output = OutputFile::Open(arguments.output.output);
+  if (!output) return Fail(output.error());
+  views::ViewOptions view = ViewOf(arguments.output);
+  TakeTreeArguments({arguments.depth, arguments.level, arguments.columns}, view);
+  if (!arguments.level.empty() && !view.level) {
+    return Fail(MisuseError(
+        fmt::format("--level '{}': with a model, expected model, module, ml, math or kernel",
+                    arguments.level)));
+  }
+  return CompareModels({arguments.run, arguments.described, arguments.labels, arguments.output},
+                       *output, view);
+}
 
 Result<tree::CompareOptions> OptionsOf(const CompareArguments& arguments) {
   tree::CompareOptions options;
@@ -85,7 +123,11 @@ views::ComparePart PartOf(const CompareArguments& arguments) {
 int RunCompare(const CompareArguments& arguments) {
   const OutputArguments& out = arguments.output;
   if (arguments.run.runs.size() < 2) {
-    return Fail(MisuseError("compare needs two run files or more (beryl import makes them)"));
+    return Fail(MisuseError(
+        "compare needs two run files or more (beryl import makes them), or models (see --help)"));
+  }
+  if (std::any_of(arguments.run.runs.begin(), arguments.run.runs.end(), IsModelOperand)) {
+    return CompareWithModels(arguments);
   }
   if (arguments.picture == "diff" && arguments.run.runs.size() != 2) {
     return Fail(MisuseError("--picture diff is of two runs; name two"));
@@ -137,12 +179,14 @@ void AddCompareCommand(Command& app, int& exit_code) {
   Command* command = app.add_subcommand("compare", kDescription);
   command->footer(kFooter);
   command->add_option("RUN", arguments->run.runs,
-                      "Run files, each a run; the first is the baseline");
+                      "Run files, each a run, or models, NAME|CONFIG[@PROFILE]; the first is the "
+                      "baseline");
   command->add_option("--labels", arguments->labels, "What to call the runs; default: their files")
       ->type_name("A,B,...");
   command
       ->add_option("--level", arguments->level,
-                   "Of names: operation, layer (innermost module), module, or a depth in the tree")
+                   "Of names: operation, layer (innermost module), module, or a depth in the "
+                   "tree; with a model: module, ml, math")
       ->type_name("LEVEL");
   command
       ->add_option("--fail-above", arguments->gates,
@@ -160,6 +204,14 @@ void AddCompareCommand(Command& app, int& exit_code) {
       ->add_option("--picture", arguments->picture,
                    "What svg and csv show; default: heatmap, and diff in csv of two runs")
       ->check(IsMember({"heatmap", "totals", "diff"}));
+  AddSizeOptions(*command, arguments->described.batch, arguments->described.seq,
+                 "of models: as the first run, else 1, and 128 tokens");
+  AddDescribeOptions(*command, arguments->described);
+  command->add_option("--depth", arguments->depth, "With a model: levels of the tree to show")
+      ->type_name("N")
+      ->check(NonNegativeNumber());
+  command->add_option("--columns", arguments->columns, "With a model: columns of the tree to show")
+      ->type_name("A,B,...");
   AddAccountOptions(*command, arguments->run);
   AddOutputOptions(*command, arguments->output, {"table", "json", "csv", "svg"});
   command->callback([arguments, &exit_code] { exit_code = RunCompare(*arguments); });

@@ -17,7 +17,8 @@ constexpr const char* kFooter = R"(WHAT COMES OUT
   A figure for each level: the parts of the whole program, then those of its largest part, and so on.
   In a figure, a box is a part. Its share is of all boxes of the same figure, and so is its colour. A
   rounded box has parts of its own, a sharp one is an operation; (itself) is what the node did beside its
-  parts. Arrows are dataflow, as far as the trace tells it. Like layers are one box, layer_* x24, unless
+  parts. Arrows are dataflow, as far as the trace tells it, or, with --model, the model's
+  description. Like layers are one box, layer_* x24, unless
   --no-fold is given. Of more than 40 parts the smallest share a box.
 
   --node takes a path (bert/encoder), its end (encoder), or a pattern: * for anything but /, ** for
@@ -33,6 +34,7 @@ constexpr size_t kMostFigures = 12;
 
 struct EddArguments {
   RunArguments run;
+  RunModelArguments model;
   OutputArguments output;
   std::string node;
   std::string phase;
@@ -41,7 +43,7 @@ struct EddArguments {
 };
 
 Error NoSuchNode(const std::string& pattern, const ModelTree& tree) {
-  const auto near = tree::NearPaths(tree, pattern, 5);
+  const auto near = NearPaths(tree, pattern, 5);
   return MisuseError(
       fmt::format("--node '{}': no such node{}", pattern,
                   near.empty() ? "; beryl edd without --node shows the top ones"
@@ -55,11 +57,11 @@ Result<std::vector<EnergyDiagram>> DiagramsOf(const EddArguments& arguments,
   bool fold = !arguments.no_fold;
   std::vector<NodeId> nodes = {0};
   if (!whole) {
-    nodes = tree::FindNodes(fold ? run.folded.tree : run.built.tree, arguments.node);
+    nodes = FindNodes(fold ? run.folded.tree : run.built.tree, arguments.node);
     // One layer of several that are folded is still there to be asked for.
     if (nodes.empty() && fold) {
       fold = false;
-      nodes = tree::FindNodes(run.built.tree, arguments.node);
+      nodes = FindNodes(run.built.tree, arguments.node);
     }
     if (nodes.empty()) return NoSuchNode(arguments.node, run.built.tree);
     if (nodes.size() > kMostFigures) {
@@ -74,6 +76,11 @@ Result<std::vector<EnergyDiagram>> DiagramsOf(const EddArguments& arguments,
   const auto& columns = fold ? report.folded.columns : report.tree.columns;
   tree::DiagramOptions options;
   options.phase = PhaseOf(arguments.phase);
+  tree::DescribedFlows flows;
+  if (run.model && !run.model->flows.empty()) {
+    flows = {&run.built.tree, run.model->flows, fold ? run.folded_of : std::vector<NodeId>()};
+    options.flows = &flows;
+  }
   if (nodes.size() == 1) {
     return tree::MakeDiagrams(run.input.ops, built, columns, nodes[0], arguments.depth, options);
   }
@@ -100,6 +107,7 @@ void AddEddCommand(Command& app, int& exit_code) {
       ->check(Range(1, 12))
       ->capture_default_str();
   AddPhaseOption(*command, arguments->phase);
+  AddRunModelOptions(*command, arguments->model);
   command->add_flag("--no-fold", arguments->no_fold, "Show like layers one by one");
   AddOutputOptions(*command, arguments->output, {"table", "json", "csv", "svg"});
   command->callback([arguments, &exit_code] {
@@ -110,7 +118,8 @@ void AddEddCommand(Command& app, int& exit_code) {
           if (!diagrams) return Result<std::string>(diagrams.error());
           return Result<std::string>(
               views::Write(report, *diagrams, FormatOf(arguments->output.format), view));
-        });
+        },
+        false, arguments->model);
   });
 }
 

@@ -40,9 +40,9 @@ Result<tree::LayerChoice> ReadChoice(const TimelineArguments& arguments, const M
   tree::LayerChoice choice;
   if (arguments.level >= 0) choice.level = arguments.level;
   if (arguments.node.empty()) return choice;
-  const auto nodes = tree::FindNodes(tree, arguments.node);
+  const auto nodes = FindNodes(tree, arguments.node);
   if (nodes.empty()) {
-    const auto near = tree::NearPaths(tree, arguments.node, 5);
+    const auto near = NearPaths(tree, arguments.node, 5);
     return MisuseError(
         fmt::format("--node '{}': no such node{}", arguments.node,
                     near.empty() ? "; beryl edd shows what there is"

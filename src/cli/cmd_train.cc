@@ -38,10 +38,12 @@ EXIT STATUS
 EXAMPLES
   beryl train irene/device_1 -o my_machine.json
   beryl train irene/device_1 --method end2end --seed 3 -o irene.json
+  beryl train runs --model bert-run=bert/config.json --model gpt-run=gpt2 -o my_machine.json
   beryl predict --profile my_machine.json --data new_models)";
 
 struct TrainArguments {
   std::string data;
+  std::vector<std::string> models;
   LearningArguments learning;
   std::string machine;
   std::string output;
@@ -70,7 +72,7 @@ int RunTrain(const TrainArguments& arguments) {
   if (auto ok = CheckOutput(arguments.output, {arguments.data}); !ok) return Fail(ok.error());
   auto output = OutputFile::Open(arguments.output);
   if (!output) return Fail(output.error());
-  auto data = ReadData(arguments.data, true);
+  auto data = ReadData(arguments.data, true, arguments.models);
   if (!data) return Fail(data.error());
   SayFindings(data->findings);
   auto model = TrainAll(*data, TrainOptionsOf(arguments.learning));
@@ -94,6 +96,7 @@ void AddTrainCommand(Command& app, int& exit_code) {
   Command* command = app.add_subcommand("train", kDescription);
   command->footer(kFooter);
   AddDataArgument(*command, arguments->data);
+  AddRunModelsOption(*command, arguments->models);
   AddMethodOptions(*command, arguments->learning);
   command->add_option("--machine", arguments->machine, "What was measured, for the file's readers")
       ->type_name("TEXT");

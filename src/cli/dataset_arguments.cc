@@ -73,8 +73,29 @@ void AddSizeOptions(Command& command, std::optional<double>& batch_size,
       ->type_name("S");
 }
 
-Result<Dataset> ReadData(const std::string& path, bool needs_energy) {
-  if (IsRunData(path)) return ReadRunData(path);
+void AddRunModelsOption(Command& command, std::vector<std::string>& models) {
+  command
+      .add_option(
+          "--model", models,
+          "Of run files: the model that ran, of all of them or of RUN; may be given several "
+          "times")
+      ->type_name("[RUN=]NAME|CONFIG")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all();
+}
+
+Result<Dataset> ReadData(const std::string& path, bool needs_energy,
+                         const std::vector<std::string>& models) {
+  if (IsRunData(path)) {
+    const auto of_runs = ParseModelsOfRuns(models);
+    if (!of_runs) return of_runs.error();
+    return ReadRunData(path, *of_runs);
+  }
+  if (!models.empty()) {
+    return MisuseError(fmt::format(
+        "--model: {} is no run file or folder of run files; data sets name their models", path));
+  }
   learn::DatasetOptions options;
   options.needs_energy = needs_energy;
   return learn::ReadDataset(path, options);

@@ -31,7 +31,11 @@ void AddModelOption(Command& command, std::string& model);
 void AddSizeOptions(Command& command, std::optional<double>& batch_size,
                     std::optional<double>& seq_len, const std::string& otherwise);
 
-Result<Dataset> ReadData(const std::string& path, bool needs_energy);
+// `models`: of run files, which model ran (run_data.h).
+Result<Dataset> ReadData(const std::string& path, bool needs_energy,
+                         const std::vector<std::string>& models = {});
+// --model of what is learned from.
+void AddRunModelsOption(Command& command, std::vector<std::string>& models);
 
 // Leaves the runs of `model` (empty: of all) with that input size (nothing: any). If that is none,
 // an error that says what there is.

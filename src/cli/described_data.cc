@@ -13,6 +13,7 @@ void DescribeRuns(Dataset& data) {
   std::map<std::string, DataFinding> missing;  // by reason
   for (ModelRun& run : data.runs) {
     std::string reason;
+    if (run.description) continue;  // a run of one's own, aligned with its model
     if (run.batch_size < 1 || run.seq_len < 1) {
       reason = "runs have no batch size or length, so their model cannot be described";
     } else if (const auto config = models::FindConfig(run.model); !config) {

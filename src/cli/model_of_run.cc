@@ -172,6 +172,7 @@ Result<bool> GiveModel(const RunModelArguments& arguments, AccountedRun& run) {
   alignment.assumptions = description->assumptions;
   alignment.notes = std::move(notes);
   run.folded = tree::Fold(run.built, &run.folded_of);
+  run.description = std::make_shared<const Description>(*std::move(description));
   return true;
 }
 

@@ -1,6 +1,7 @@
 // From files to a report: the rooms called in order. Shared by the commands that account a run.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,8 +52,9 @@ struct AccountedRun {
   Footprint footprint;
   tree::TraceTree built;
   tree::TraceTree folded;
-  std::vector<NodeId> folded_of;          // by node of `built`: where it went in `folded`
-  std::optional<tree::ModelOfRun> model;  // what a description gave it; cli/model_of_run.h
+  std::vector<NodeId> folded_of;                   // by node of `built`: where it went in `folded`
+  std::optional<tree::ModelOfRun> model;           // what a description gave it; cli/model_of_run.h
+  std::shared_ptr<const Description> description;  // that it was given
 };
 Result<AccountedRun> AccountRun(RunInput input, const PipelineOptions& options);
 

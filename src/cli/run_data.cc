@@ -1,6 +1,7 @@
 #include "cli/run_data.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <vector>
 
@@ -8,6 +9,7 @@
 
 #include "account/account.h"
 #include "base/file.h"
+#include "cli/model_of_run.h"
 #include "cli/pipeline.h"
 #include "learn/learn.h"
 #include "store/store.h"
@@ -42,11 +44,62 @@ std::vector<std::string> RunFilesOf(const std::string& path) {
   return files;
 }
 
+// One forward pass of the model that ran.
+Result<ModelRun> OfModel(const std::string& file, const std::string& model, const Footprint& time,
+                         AccountedRun& run) {
+  RunModelArguments arguments;
+  arguments.described.model = model;
+  if (auto ok = GiveModel(arguments, run); !ok) return ok.error();
+  const ModelAlignment& alignment = run.model->alignment;
+  if (alignment.matched_modules == 0 || std::isnan(alignment.passes)) {
+    return InvalidError(fmt::format(
+        "{}: no module of {} was found in it; a trace has modules where it was taken with "
+        "with_stack=True, and --model has to be what ran",
+        file, model));
+  }
+  const TreeColumns pass =
+      tree::ForwardPass(run.input.ops, run.footprint, time, run.built, *run.model);
+  ModelRun described = learn::RunOfAccounting(model, pass.tree, pass.columns, *pass.Find("time"));
+  described.batch_size = static_cast<double>(alignment.input.batch);
+  described.seq_len = static_cast<double>(alignment.input.seq);
+  // What is learned from descriptions is one pass, not the two kinds of a generation.
+  if (alignment.input.prompt == 0) described.description = run.description;
+  const std::pair<Feature, const char*> features[] = {{Feature::kFlops, "flops"},
+                                                      {Feature::kMemBytes, "bytes"},
+                                                      {Feature::kParameters, "parameters"}};
+  for (const auto& [feature, column] : features) {
+    const Column* values = pass.Find(column);
+    for (NodeId node = 0; values != nullptr && node < described.tree.size(); ++node) {
+      described.features[node][static_cast<size_t>(feature)] = values->total[node];
+    }
+  }
+  for (FeatureRow& row : described.features) {
+    row[static_cast<size_t>(Feature::kBatchSize)] = described.batch_size;
+    row[static_cast<size_t>(Feature::kSeqLen)] = described.seq_len;
+    row[static_cast<size_t>(Feature::kInputSize)] = described.batch_size * described.seq_len;
+  }
+  return described;
+}
+
 }  // namespace
 
 bool IsRunData(const std::string& path) { return !RunFilesOf(path).empty(); }
 
-Result<Dataset> ReadRunData(const std::string& path) {
+Result<ModelsOfRuns> ParseModelsOfRuns(const std::vector<std::string>& given) {
+  ModelsOfRuns models;
+  for (const std::string& text : given) {
+    const size_t equals = text.find('=');
+    const bool named = equals != std::string::npos;
+    const std::string run = named ? text.substr(0, equals) : "";
+    if (!models.emplace(run, named ? text.substr(equals + 1) : text).second) {
+      return MisuseError(
+          fmt::format("--model '{}': {} has a model already", text, named ? run : "every run"));
+    }
+  }
+  return models;
+}
+
+Result<Dataset> ReadRunData(const std::string& path, const ModelsOfRuns& models) {
   Dataset data;
   data.name = path;
   DataFinding no_wall{
@@ -68,7 +121,15 @@ Result<Dataset> ReadRunData(const std::string& path) {
     const OpTrace& ops = run->input.ops;
     const auto time = account::ShareTime(run->input.power, ops, options.account);
     if (!time) return Error{time.error().code, fmt::format("{}: {}", file, time.error().message)};
-    data.runs.push_back(learn::RunOfAccounting(fs::path(file).stem().string(), run->built.tree,
+    const std::string name = fs::path(file).stem().string();
+    const auto model = models.contains(name) ? models.find(name) : models.find("");
+    if (model != models.end()) {
+      auto described = OfModel(file, model->second, *time, *run);
+      if (!described) return described.error();
+      data.runs.push_back(*std::move(described));
+      continue;
+    }
+    data.runs.push_back(learn::RunOfAccounting(name, run->built.tree,
                                                tree::Columns(ops, run->footprint, run->built),
                                                tree::Columns(ops, *time, run->built).front()));
   }

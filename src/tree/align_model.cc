@@ -124,6 +124,7 @@ class Alignment {
     AddPassColumns();
     for (const Column& column : described.columns) AddDescribed(column);
     AddScopes();
+    AddFlows();
     Rename();
     return std::move(result_);
   }
@@ -147,8 +148,9 @@ class Alignment {
     };
     match_ = Align(built_.tree, one_.tree, hints);
     std::vector<bool> found(one_.tree.size(), false);
-    for (const NodeId node : match_) {
-      if (node != kNoNode) found[node] = true;
+    for (NodeId node = 0; node < match_.size(); ++node) {
+      if (match_[node] != kNoNode) found[match_[node]] = true;
+      if (match_[node] == 0) result_.root = node;
     }
     for (NodeId node = 1; node < one_.tree.size(); ++node) {
       if (!hints.is_module[node] || !DoesSomething(Described(node))) continue;
@@ -331,6 +333,27 @@ class Alignment {
       if (match_[node] != kNoNode) scopes.values[node] = Described(match_[node]).scope;
     }
     result_.beside.texts.push_back(std::move(scopes));
+  }
+
+  // What an operation of the description gives another, as what their modules give each other.
+  void AddFlows() {
+    std::vector<NodeId> run_of(one_.tree.size(), kNoNode);
+    for (NodeId node = built_.tree.size(); node-- > 0;) {
+      if (match_[node] != kNoNode) run_of[match_[node]] = node;
+    }
+    const auto module_of = [&](NodeId described) {
+      NodeId node = one_.node_of[described];
+      while (node != 0 && run_of[node] == kNoNode) node = one_.tree[node].parent;
+      return run_of[node];
+    };
+    for (const Flow& flow : description_.flows) {
+      const Flow found = {module_of(flow.from), module_of(flow.to)};
+      if (found.from == kNoNode || found.to == kNoNode || found.from == found.to) continue;
+      result_.flows.push_back(found);
+    }
+    std::sort(result_.flows.begin(), result_.flows.end());
+    result_.flows.erase(std::unique(result_.flows.begin(), result_.flows.end()),
+                        result_.flows.end());
   }
 
   // The description's names from the last module around it that matched on.

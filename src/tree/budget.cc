@@ -7,11 +7,12 @@
 
 #include "base/text.h"
 #include "tree/figures.h"
-#include "tree/path_pattern.h"
 #include "tree/tree.h"
 
 namespace beryl::tree {
 namespace {
+
+constexpr size_t kNearest = 3;
 
 constexpr size_t kLargestFile = size_t{1} << 20;
 constexpr size_t kMostPaths = 20;
@@ -121,7 +122,7 @@ class Checker {
     std::vector<bool> met(trace_.kinds.size(), true);
     if (!line.whole_run) Match(line, met, verdict);
     if (!line.whole_run && verdict.matched.empty()) {
-      verdict.nearest = NearestPaths(line.pattern, folded_.tree);
+      verdict.nearest = NearPaths(folded_.tree, line.pattern, kNearest);
       verdict.reason = "no path meets the pattern";
       return verdict;
     }

@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tree/path_pattern.h"
 #include "tree/tree_testing.h"
 
 namespace beryl::tree {

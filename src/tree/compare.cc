@@ -8,13 +8,13 @@
 #include "base/text.h"
 #include "tree/differences.h"
 #include "tree/figures.h"
-#include "tree/path_pattern.h"
 #include "tree/tree.h"
 
 namespace beryl::tree {
 namespace {
 
 constexpr size_t kGrewMost = 3;
+constexpr size_t kNearest = 3;
 
 using RowsOfKind = std::vector<std::vector<uint32_t>>;
 
@@ -174,7 +174,7 @@ class Comparer {
                      const RowFigures& after) const {
     if (!before.present && !after.present && !gate.pattern.empty()) {
       return fmt::format("no path meets '{}'; near: {}", gate.pattern,
-                         fmt::join(NearestPaths(gate.pattern, trees_[0].tree), ", "));
+                         fmt::join(NearPaths(trees_[0].tree, gate.pattern, kNearest), ", "));
     }
     for (const size_t which : {size_t{0}, run}) {
       const RowFigures& row = which == 0 ? before : after;

@@ -142,7 +142,11 @@ EnergyDiagram MakeDiagram(const OpTrace& trace, const TraceTree& built,
   EnergyDiagram diagram;
   diagram.path = NodePath(tree, node);
   diagram.phase = options.phase;
-  diagram.has_dataflow = !trace.dataflow.empty();
+  const bool told = !trace.dataflow.empty();
+  const bool described = !told && options.flows != nullptr &&
+                         options.phase.value_or(Phase::kForward) == Phase::kForward;
+  diagram.has_dataflow = told || described;
+  diagram.described_dataflow = described;
 
   constexpr auto kOutside = static_cast<size_t>(-1);
   std::vector<size_t> box_of(tree.nodes.size(), kOutside);  // by node
@@ -190,22 +194,36 @@ EnergyDiagram MakeDiagram(const OpTrace& trace, const TraceTree& built,
     }
   }
 
-  const Instances instances(trace, tree, node);
   std::map<std::pair<size_t, size_t>, uint64_t> arrows;
+  // From one layer to the next is out of the one and into the other, though they are one figure.
+  const auto add_flow = [&](size_t from, size_t to, bool same_layer) {
+    if (from == kOutside && to == kOutside) return;
+    const bool leaves = from == kOutside || to == kOutside || !same_layer;
+    if (leaves && from != kOutside) ++diagram.boxes[from].to_outside;
+    if (leaves && to != kOutside) ++diagram.boxes[to].from_outside;
+    if (!leaves && from != to) ++arrows[{from, to}];
+  };
+  const Instances instances(trace, tree, node);
   for (const Dataflow& flow : trace.dataflow) {
     if (options.phase && (trace.kinds[flow.from].phase != *options.phase ||
                           trace.kinds[flow.to].phase != *options.phase)) {
       continue;
     }
-    const size_t from = box_of[built.node_of_kind[flow.from]];
-    const size_t to = box_of[built.node_of_kind[flow.to]];
-    if (from == kOutside && to == kOutside) continue;
-    // From one layer to the next is out of the one and into the other, though they are one figure.
-    const bool leaves =
-        from == kOutside || to == kOutside || !instances.AreSame(flow.from, flow.to);
-    if (leaves && from != kOutside) ++diagram.boxes[from].to_outside;
-    if (leaves && to != kOutside) ++diagram.boxes[to].from_outside;
-    if (!leaves && from != to) ++arrows[{from, to}];
+    add_flow(box_of[built.node_of_kind[flow.from]], box_of[built.node_of_kind[flow.to]],
+             instances.AreSame(flow.from, flow.to));
+  }
+  if (described) {
+    const DescribedFlows& flows = *options.flows;
+    const auto place = [&](NodeId at) { return flows.place.empty() ? at : flows.place[at]; };
+    // Which of several like layers that are folded in `node` something is in.
+    const auto layer_of = [&](NodeId at) {
+      while (at != 0 && place(at) != node) at = (*flows.unfolded)[at].parent;
+      return at;
+    };
+    for (const Flow& flow : flows.flows) {
+      add_flow(box_of[place(flow.from)], box_of[place(flow.to)],
+               layer_of(flow.from) == layer_of(flow.to));
+    }
   }
   for (const auto& [ends, count] : arrows) {
     diagram.arrows.push_back({ends.first, ends.second, count});

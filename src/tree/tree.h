@@ -16,6 +16,7 @@
 #include "types/comparison.h"
 #include "types/described_prediction.h"
 #include "types/description.h"
+#include "types/find_nodes.h"
 #include "types/fold_tree.h"
 #include "types/footprint.h"
 #include "types/model_alignment.h"
@@ -89,12 +90,22 @@ SeenInput SeeInput(const OpTrace& trace, int64_t vocabulary);
 struct ModelOfRun {
   ModelAlignment alignment;
   BesideTree beside;
+  std::vector<Flow> flows;  // between nodes of the run's tree, each once
+  NodeId root = 0;          // where the model begins in there
 };
 // Finds the modules of a description in a run, and gives them its names, classes and levels.
 // `described` has the description's columns, or what was predicted of it.
 ModelOfRun AlignModel(const OpTrace& trace, const Footprint& footprint,
                       const Description& description, const TreeColumns& described,
                       TraceTree& built);
+
+// The model alone: the part of a tree from `root` on, with modules and operations that have no
+// scope taken out of the way.
+TreeColumns CutModel(const TreeColumns& tree, NodeId root);
+// Energy by channel and time of one forward pass of the model alone, with the description's
+// columns; `time` is a footprint of seconds. Precondition: the number of passes is known.
+TreeColumns ForwardPass(const OpTrace& trace, const Footprint& energy, const Footprint& time,
+                        const TraceTree& built, const ModelOfRun& model);
 
 // Operations by qualified name, phase and channel; a row for each device without a meter too. Names
 // are those that the tree has for the modules around them: of a folded one, layers are added up.
@@ -110,12 +121,23 @@ struct RankingOptions {
 OperationRanking Rank(const OpTrace& trace, const Footprint& footprint, const TraceTree& tree,
                       const RankingOptions& options);
 
+// Dataflow between nodes of a run's tree, and where they went if `place` is not empty: the tree was
+// folded.
+struct DescribedFlows {
+  const ModelTree* unfolded = nullptr;
+  std::vector<Flow> flows;
+  std::vector<NodeId> place;
+};
+
 // The parts of one node as a figure: its children, and what it did itself. `columns` are those of
 // `built`. With a phase, parts that have none of its energy are left out. Of too many parts the
 // small ones share a box.
 struct DiagramOptions {
   std::optional<Phase> phase = {};
   size_t most_boxes = 40;
+  // What a description knows of the dataflow, where the trace tells none; it is of the forward
+  // pass.
+  const DescribedFlows* flows = nullptr;
 };
 EnergyDiagram MakeDiagram(const OpTrace& trace, const TraceTree& built,
                           const std::vector<Column>& columns, NodeId node,
@@ -125,12 +147,6 @@ EnergyDiagram MakeDiagram(const OpTrace& trace, const TraceTree& built,
 std::vector<EnergyDiagram> MakeDiagrams(const OpTrace& trace, const TraceTree& built,
                                         const std::vector<Column>& columns, NodeId node, int levels,
                                         const DiagramOptions& options);
-
-// The nodes that `pattern` names: a whole path, else the ends of paths, else a path with * for
-// anything but "/", ** for anything and ? for a character. Empty: none.
-std::vector<NodeId> FindNodes(const ModelTree& tree, std::string_view pattern);
-// Paths that were perhaps meant, the nearest first.
-std::vector<std::string> NearPaths(const ModelTree& tree, std::string_view pattern, size_t most);
 
 // At which level names are taken for a comparison.
 struct NameLevel {
@@ -177,6 +193,16 @@ struct CompareOptions {
 };
 // Everything but Comparison::runs.
 Comparison Compare(const std::vector<RunToCompare>& runs, const CompareOptions& options);
+
+// Folded trees on one, with one column of each; what it points at has to outlive the call. Columns:
+// one for each side, then for each but the first its difference from the first, and by how much of
+// it that is.
+struct SideToSet {
+  std::string label;
+  const TreeColumns* tree = nullptr;
+  std::string column;  // by name; one that adds up
+};
+TreeColumns SetSideBySide(const std::vector<SideToSet>& sides);
 
 // "5%", "5 %" or "0.05", from 0. A bare number from 1 on is nothing: 5 may be meant as 5 % or 500
 // %.

@@ -61,7 +61,8 @@ struct EnergyDiagram {
   std::optional<double> energy_j;  // all boxes
   std::vector<DiagramBox> boxes;   // in the order of the program
   std::vector<DiagramArrow> arrows;
-  bool has_dataflow = false;  // the trace told inputs or flows; if not, no arrow does not mean none
+  bool has_dataflow = false;  // inputs or flows are known; if not, no arrow does not mean none
+  bool described_dataflow = false;  // by the model's description, and not by the trace
 };
 
 }  // namespace beryl

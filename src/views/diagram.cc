@@ -29,6 +29,7 @@ std::string WriteDiagramsJson(const AccountReport& report,
                                           : std::nullopt);
     json.Member("energy_j", diagram.energy_j);
     json.Member("has_dataflow", diagram.has_dataflow);
+    json.Member("described_dataflow", diagram.described_dataflow);
     json.Key("boxes").BeginArray();
     for (const DiagramBox& box : diagram.boxes) {
       json.BeginObject();

@@ -86,6 +86,7 @@ class DiagramPicture {
                     [](const EnergyDiagram& diagram) { return !diagram.arrows.empty(); });
     if (flows) {
       text += "; arrows are dataflow";
+      if (diagrams_.front().described_dataflow) text += " as the model's description has it";
     } else if (diagrams_.empty() || !diagrams_.front().has_dataflow) {
       text += "; no dataflow in this trace: boxes in order of first run";
     } else {

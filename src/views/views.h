@@ -18,6 +18,7 @@
 #include "types/model_list.h"
 #include "types/precision.h"
 #include "types/prediction.h"
+#include "types/side_by_side.h"
 #include "types/source_report.h"
 
 namespace beryl::views {
@@ -62,6 +63,7 @@ std::string Write(const Comparison& comparison, Format format, ComparePart part,
                   const ViewOptions& options);
 // Whether the gates hold, in lines for a terminal.
 std::string WriteGates(const Comparison& comparison, const ViewOptions& options);
+std::string Write(const SideBySide& set, Format format, const ViewOptions& options);
 std::string Write(const Precision& precision, Format format, const ViewOptions& options);
 
 std::string Write(const AccountReport& report, const Timeline& timeline, Format format,

@@ -218,6 +218,16 @@ cases.the_details_tell_of_the_selected_part = () => {
   }
 };
 
+cases.the_details_show_every_column_the_tree_has = () => {
+  const page = new Page("training");
+  const node = page.node("Net_0");
+  page.click(page.row("Net_0"));
+  const told = page.all("#details .columns > span").map((one) => one.textContent.split("\u00a0")[0]);
+  const others = page.node().columns.filter(({key, of}) => !of && key !== "energy_j" && node[key] !== null);
+  assert.ok(others.length > 1);
+  assert.deepEqual(told, others.map(({label}) => label));
+};
+
 cases.a_path_is_selected_where_there_is_no_clipboard = async () => {
   const page = new Page("training");
   page.click(page.row("Linear[1]"));

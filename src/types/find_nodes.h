@@ -1,3 +1,5 @@
+// Finding nodes by path and pattern.
+//
 // Patterns over paths: `*` stands for anything within a level, `?` for one character, `**` as a
 // whole level for any number of levels, none included. A pattern meets a path from its first to its
 // last level.
@@ -7,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "tree/tree.h"
+#include "types/model_tree.h"
 
-namespace beryl::tree {
+namespace beryl {
 
 class PathPattern {
  public:
@@ -24,7 +26,11 @@ class PathPattern {
 std::vector<bool> NodesMet(const PathPattern& pattern, const ModelTree& tree);
 // Paths of the topmost nodes that are met.
 std::vector<std::string> PathsMet(const PathPattern& pattern, const ModelTree& tree);
-// The few paths that look most like the text.
-std::vector<std::string> NearestPaths(std::string_view text, const ModelTree& tree);
 
-}  // namespace beryl::tree
+// The nodes that `pattern` names: a whole path, else the ends of paths, else a path with * for
+// anything but "/", ** for anything and ? for a character. Empty: none.
+std::vector<NodeId> FindNodes(const ModelTree& tree, std::string_view pattern);
+// Paths that were perhaps meant, the nearest first.
+std::vector<std::string> NearPaths(const ModelTree& tree, std::string_view pattern, size_t most);
+
+}  // namespace beryl

@@ -1,0 +1,24 @@
+// SideBySide: runs, predictions and descriptions on one merged tree, a column each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "types/column.h"
+
+namespace beryl {
+
+struct SideBySide {
+  std::string tool;
+  struct Side {
+    std::string label;
+    std::string what;  // "measured: ...", "predicted by h100-sxm, ...", "described: ..."
+  };
+  std::vector<Side> sides;
+  // Like layers folded. A column for each side, then the difference of each later one from the
+  // first, and by how much of it that is.
+  TreeColumns tree;
+  std::vector<std::string> notes;
+};
+
+}  // namespace beryl
