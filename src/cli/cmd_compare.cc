@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -53,7 +54,7 @@ EXAMPLES
   beryl compare a.beryl b.beryl --picture diff --format svg -o diff.svg
   beryl compare bert.beryl albert.beryl --level layer --format csv
   beryl compare run.beryl bert.json@gtx1080ti-i9-7900x
-  beryl compare bert-base-uncased@h100-sxm bert-base-uncased@a100-sxm-80gb --batch 8 --seq 128)";
+  beryl compare bert-base-uncased@h100-sxm bert-base-uncased@a100-80gb-sxm --batch 8 --seq 128)";
 
 struct CompareArguments {
   RunArguments run;
@@ -89,8 +90,10 @@ int CompareWithModels(const CompareArguments& arguments) {
         fmt::format("--level '{}': with a model, expected model, module, ml, math or kernel",
                     arguments.level)));
   }
-  return CompareModels({arguments.run, arguments.described, arguments.labels, arguments.output},
-                       *output, view);
+  const std::vector<std::string> columns = std::exchange(view.columns, {});
+  return CompareModels(
+      {arguments.run, arguments.described, arguments.labels, columns, arguments.output}, *output,
+      view);
 }
 
 Result<tree::CompareOptions> OptionsOf(const CompareArguments& arguments) {
@@ -210,7 +213,9 @@ void AddCompareCommand(Command& app, int& exit_code) {
   command->add_option("--depth", arguments->depth, "With a model: levels of the tree to show")
       ->type_name("N")
       ->check(NonNegativeNumber());
-  command->add_option("--columns", arguments->columns, "With a model: columns of the tree to show")
+  command
+      ->add_option("--columns", arguments->columns,
+                   "With a model: what to compare: energy,time,flops,...")
       ->type_name("A,B,...");
   AddAccountOptions(*command, arguments->run);
   AddOutputOptions(*command, arguments->output, {"table", "json", "csv", "svg"});

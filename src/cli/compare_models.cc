@@ -11,8 +11,8 @@
 #include "cli/cli.h"
 #include "cli/dataset_arguments.h"
 #include "cli/model_of_run.h"
+#include "cli/run_data.h"
 #include "learn/learn.h"
-#include "store/store.h"
 #include "tree/tree.h"
 #include "types/side_by_side.h"
 #include "version.h"
@@ -30,15 +30,6 @@ ModelOperand SplitOperand(const std::string& operand) {
   const size_t at = operand.rfind('@');
   if (at == std::string::npos) return {operand, ""};
   return {operand.substr(0, at), operand.substr(at + 1)};
-}
-
-bool IsRunFile(const std::string& path) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return false;
-  auto source = ByteSource::Open(path);
-  if (!source) return false;
-  const auto first = source->Peek(64);
-  return first && store::IsRunFile(*first);
 }
 
 struct Side {
@@ -101,7 +92,7 @@ class ModelComparer {
                                  report.context.energy_source, alignment.passes,
                                  alignment.matched_modules, alignment.described_modules);
     // The model alone: what stands around it has no counterpart.
-    side.folded = tree::CutModel(report.folded, run->folded_of[run->model->root]);
+    side.folded = tree::OnePass(tree::CutModel(report.folded, run->folded_of[run->model->root]));
     return side;
   }
 
@@ -145,27 +136,34 @@ class ModelComparer {
     return side;
   }
 
-  // Energy where all have it, of one pass; else the work that all have.
+  // The columns that were asked for; else energy where all have it, and the work where not.
   Result<SideBySide> Set() const {
-    const auto energy_of = [](const TreeColumns& tree) {
-      return tree.Find("pass") != nullptr ? "pass" : "energy";
-    };
-    const bool energy = std::all_of(sides_.begin(), sides_.end(), [&](const Side& side) {
-      return side.folded.Find(energy_of(side.folded)) != nullptr;
-    });
     std::vector<tree::SideToSet> to_set;
     SideBySide set;
     for (const Side& side : sides_) {
-      to_set.push_back({side.look.label, &side.folded, energy ? energy_of(side.folded) : "flops"});
+      to_set.push_back({side.look.label, &side.folded});
       set.sides.push_back(side.look);
     }
-    set.tree = tree::SetSideBySide(to_set);
-    set.tool = kTool;
+    const std::vector<std::string> common = tree::CommonColumns(to_set);
+    const auto all_have = [&](const std::string& name) {
+      return std::find(common.begin(), common.end(), name) != common.end();
+    };
     set.notes = notes_;
-    if (!energy) {
-      set.notes.emplace_back(
-          "not all of these have energy: FLOPs are compared (NAME@PROFILE predicts energy)");
+    std::vector<std::string> columns = arguments_.columns;
+    if (columns.empty()) {
+      columns = {all_have("energy") ? "energy" : "flops"};
+      if (!all_have("energy")) {
+        set.notes.emplace_back(
+            "not all of these have energy: FLOPs are compared (NAME@PROFILE predicts energy)");
+      }
     }
+    for (const std::string& name : columns) {
+      if (all_have(name)) continue;
+      return MisuseError(fmt::format("--columns '{}': not all of these have it; all have {}", name,
+                                     fmt::join(common, ", ")));
+    }
+    set.tree = tree::SetSideBySide(to_set, columns);
+    set.tool = kTool;
     return set;
   }
 
@@ -186,7 +184,6 @@ int CompareModels(const CompareModelArguments& arguments, OutputFile& output,
                   const views::ViewOptions& view) {
   const auto set = ModelComparer(arguments).Run();
   if (!set) return Fail(set.error());
-  if (auto ok = views::CheckColumns(set->tree, view); !ok) return Fail(ok.error());
   if (auto ok = output.Commit(views::Write(*set, FormatOf(arguments.output.format), view)); !ok) {
     return Fail(ok.error());
   }

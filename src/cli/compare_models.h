@@ -16,6 +16,7 @@ struct CompareModelArguments {
   const RunArguments& run;          // `runs` are the operands
   const ModelArguments& described;  // what goes into the models
   const std::string& labels;
+  const std::vector<std::string>& columns;  // that are compared, by name; empty: what suits
   const OutputArguments& output;
 };
 

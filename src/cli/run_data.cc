@@ -20,14 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool IsRunFile(const std::string& path) {
-  if (path == "-") return false;
-  auto source = ByteSource::Open(path);
-  if (!source) return false;
-  const auto first = source->Peek(64);
-  return first && store::IsRunFile(*first);
-}
-
 std::vector<std::string> RunFilesOf(const std::string& path) {
   std::error_code failed;
   std::vector<std::string> files;
@@ -82,6 +74,15 @@ Result<ModelRun> OfModel(const std::string& file, const std::string& model, cons
 }
 
 }  // namespace
+
+bool IsRunFile(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return false;
+  auto source = ByteSource::Open(path);
+  if (!source) return false;
+  const auto first = source->Peek(64);
+  return first && store::IsRunFile(*first);
+}
 
 bool IsRunData(const std::string& path) { return !RunFilesOf(path).empty(); }
 

@@ -10,6 +10,8 @@
 
 namespace beryl::cli {
 
+// Whether `path` is a run file.
+bool IsRunFile(const std::string& path);
 // Whether `path` is a run file, or a folder with run files in it.
 bool IsRunData(const std::string& path);
 

@@ -1,6 +1,7 @@
 // The model alone, out of the tree of a program that ran it.
 #include <utility>
 
+#include "tree/derived_columns.h"
 #include "tree/tree.h"
 
 namespace beryl::tree {
@@ -43,6 +44,24 @@ TreeColumns CutModel(const TreeColumns& tree, NodeId root) {
     choose(column.values, part.texts.emplace_back(column).values);
   }
   return part;
+}
+
+TreeColumns OnePass(TreeColumns tree) {
+  std::erase_if(tree.columns, [](const Column& column) {
+    const bool of_run = column.name == "energy" || column.name == "time";
+    return of_run || column.of != Column::Of::kAll || !LookOf(column.quantity).adds_up;
+  });
+  for (Column& column : tree.columns) {
+    if (column.name == "pass") {
+      column.name = column.label = "energy";
+      column.key = "energy_j";
+    } else if (column.name == "pass_time") {
+      column.name = column.label = "time";
+      column.key = "seconds";
+    }
+  }
+  AddDerived(tree);
+  return tree;
 }
 
 TreeColumns ForwardPass(const OpTrace& trace, const Footprint& energy, const Footprint& time,

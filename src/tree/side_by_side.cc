@@ -20,48 +20,104 @@ std::vector<double> Subtract(const std::vector<double>& after, const std::vector
   return difference;
 }
 
+// On the merged tree. What does not add up stands where it stood: no two nodes of a folded tree are
+// the same node.
+Column Place(const Column& column, const std::vector<NodeId>& node_of, size_t nodes) {
+  if (auto grouped = Regroup(column, node_of, nodes)) return *std::move(grouped);
+  Column placed = column;
+  placed.total.assign(nodes, kUnknown);
+  for (size_t node = 0; node < node_of.size(); ++node) {
+    placed.total[node_of[node]] = column.total[node];
+  }
+  placed.low.clear();
+  placed.high.clear();
+  return placed;
+}
+
+// What the column is called on its tree, with `before` put before it.
+void Name(Column& column, const std::string& before, const std::string& name,
+          const std::string& key) {
+  column.name = before + "_" + name;
+  column.key = before + "_" + key;
+  column.prefix = column.name + "_";
+}
+
+class Setter {
+ public:
+  explicit Setter(const std::vector<SideToSet>& sides) : sides_(sides) {
+    std::vector<const ModelTree*> trees;
+    for (const SideToSet& side : sides) trees.push_back(&side.tree->tree);
+    merging_ = Merge(trees);
+    for (const std::vector<NodeId>& node_of : merging_.node_of) {
+      std::vector<bool>& here = present_.emplace_back(merging_.tree.size(), false);
+      for (const NodeId node : node_of) here[node] = true;
+    }
+  }
+
+  TreeColumns Run(const std::vector<std::string>& columns) {
+    several_ = columns.size() > 1;
+    for (const std::string& column : columns) Set(column);
+    set_.tree = std::move(merging_.tree);
+    return std::move(set_);
+  }
+
+ private:
+  void Set(const std::string& name) {
+    const size_t first = set_.columns.size();
+    const std::string of = several_ ? " " + sides_[0].tree->Find(name)->label : "";
+    for (size_t i = 0; i < sides_.size(); ++i) {
+      const Column& from = *sides_[i].tree->Find(name);
+      Column column = Place(from, merging_.node_of[i], merging_.tree.size());
+      Name(column, sides_[i].label, name, from.key);
+      column.label = sides_[i].label + of;
+      column.self.clear();
+      column.deviation.clear();
+      set_.columns.push_back(std::move(column));
+    }
+    for (size_t i = 1; i < sides_.size(); ++i) {
+      const Column& before = set_.columns[first];
+      const Column& after = set_.columns[first + i];
+      const std::string whose = sides_.size() == 2 ? "" : sides_[i].label + "_";
+      Column difference;
+      difference.quantity = before.quantity;
+      difference.origin = after.origin;
+      difference.by = after.by;
+      Name(difference, whose + "difference", name, sides_[0].tree->Find(name)->key);
+      difference.label = "difference";
+      difference.total = Subtract(after.total, before.total, present_[i], present_[0]);
+      Column off = difference;
+      off.quantity = Quantity::kOff;
+      Name(off, whose + "off", name, name);
+      off.label = "";
+      off.total = Divide(difference.total, before.total);
+      set_.columns.push_back(std::move(difference));
+      set_.columns.push_back(std::move(off));
+    }
+  }
+
+  const std::vector<SideToSet>& sides_;
+  Merging merging_;
+  std::vector<std::vector<bool>> present_;  // by side, by node of the merged tree
+  bool several_ = false;
+  TreeColumns set_;
+};
+
 }  // namespace
 
-TreeColumns SetSideBySide(const std::vector<SideToSet>& sides) {
-  std::vector<const ModelTree*> trees;
-  for (const SideToSet& side : sides) trees.push_back(&side.tree->tree);
-  Merging merging = Merge(trees);
-  const size_t nodes = merging.tree.size();
-  TreeColumns set;
-  std::vector<std::vector<bool>> present;
-  for (size_t i = 0; i < sides.size(); ++i) {
-    std::vector<bool>& here = present.emplace_back(nodes, false);
-    for (const NodeId node : merging.node_of[i]) here[node] = true;
-    Column column = *Regroup(*sides[i].tree->Find(sides[i].column), merging.node_of[i], nodes);
-    column.name = column.label = sides[i].label;
-    column.key = sides[i].label + std::string(LookOf(column.quantity).key);
-    column.prefix = sides[i].label + "_";
-    column.self.clear();
-    column.deviation.clear();
-    set.columns.push_back(std::move(column));
+TreeColumns SetSideBySide(const std::vector<SideToSet>& sides,
+                          const std::vector<std::string>& columns) {
+  return Setter(sides).Run(columns);
+}
+
+std::vector<std::string> CommonColumns(const std::vector<SideToSet>& sides) {
+  std::vector<std::string> names;
+  for (const Column& column : sides.front().tree->columns) {
+    const bool in_all = std::all_of(sides.begin(), sides.end(), [&](const SideToSet& side) {
+      return side.tree->Find(column.name) != nullptr;
+    });
+    if (in_all && column.of == Column::Of::kAll) names.push_back(column.name);
   }
-  for (size_t i = 1; i < sides.size(); ++i) {
-    const Column& first = set.columns[0];
-    Column difference;
-    difference.quantity = first.quantity;
-    difference.origin = set.columns[i].origin;
-    difference.by = set.columns[i].by;
-    const bool only = sides.size() == 2;
-    difference.name = only ? "difference" : sides[i].label + "_difference";
-    difference.label = only ? "difference" : "difference";
-    difference.key = difference.name + std::string(LookOf(first.quantity).key);
-    difference.prefix = difference.name + "_";
-    difference.total = Subtract(set.columns[i].total, first.total, present[i], present[0]);
-    Column off = difference;
-    off.quantity = Quantity::kOff;
-    off.name = off.key = only ? "off" : sides[i].label + "_off";
-    off.label = "";
-    off.total = Divide(difference.total, first.total);
-    set.columns.push_back(std::move(difference));
-    set.columns.push_back(std::move(off));
-  }
-  set.tree = std::move(merging.tree);
-  return set;
+  return names;
 }
 
 }  // namespace beryl::tree

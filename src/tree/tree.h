@@ -102,6 +102,8 @@ ModelOfRun AlignModel(const OpTrace& trace, const Footprint& footprint,
 // The model alone: the part of a tree from `root` on, with modules and operations that have no
 // scope taken out of the way.
 TreeColumns CutModel(const TreeColumns& tree, NodeId root);
+// Energy, time and rates of one pass of it, named as those of a prediction are.
+TreeColumns OnePass(TreeColumns tree);
 // Energy by channel and time of one forward pass of the model alone, with the description's
 // columns; `time` is a footprint of seconds. Precondition: the number of passes is known.
 TreeColumns ForwardPass(const OpTrace& trace, const Footprint& energy, const Footprint& time,
@@ -194,15 +196,17 @@ struct CompareOptions {
 // Everything but Comparison::runs.
 Comparison Compare(const std::vector<RunToCompare>& runs, const CompareOptions& options);
 
-// Folded trees on one, with one column of each; what it points at has to outlive the call. Columns:
-// one for each side, then for each but the first its difference from the first, and by how much of
-// it that is.
+// Folded trees on one; what it points at has to outlive the call. For each name in `columns`, which
+// all sides have: a column for each side, then for each but the first its difference from the
+// first, and by how much of it that is.
 struct SideToSet {
   std::string label;
   const TreeColumns* tree = nullptr;
-  std::string column;  // by name; one that adds up
 };
-TreeColumns SetSideBySide(const std::vector<SideToSet>& sides);
+TreeColumns SetSideBySide(const std::vector<SideToSet>& sides,
+                          const std::vector<std::string>& columns);
+// Names of the columns that all of them have, in the order of the first.
+std::vector<std::string> CommonColumns(const std::vector<SideToSet>& sides);
 
 // "5%", "5 %" or "0.05", from 0. A bare number from 1 on is nothing: 5 may be meant as 5 % or 500
 // %.
