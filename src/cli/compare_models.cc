@@ -84,7 +84,10 @@ class ModelComparer {
                       "set side by side",
                       file, alignment.model));
     }
-    if (!input_) input_ = alignment.input;
+    if (!input_) {
+      input_ = alignment.input;
+      attention_ = run->description->attention;
+    }
     for (const std::string& note : alignment.notes) notes_.push_back(file + ": " + note);
     const AccountReport report = MakeReport(*run, *options);
     Side side;
@@ -115,12 +118,13 @@ class ModelComparer {
     if (!options) return options.error();
     options->head = models::HeadChoice::kArchitecture;
     if (input_) options->input = *input_;
+    if (attention_ && described_.attention.empty()) options->attention = *attention_;
     auto description = models::Describe(*config, *options);
     if (!description) return description.error();
     Side side;
     if (operand.profile.empty()) {
       side.look.what = "described from its configuration alone";
-      side.folded = tree::Show(tree::DescribedColumns(*description, tree::Detail::kWork)).folded;
+      side.folded = Shown(*description, tree::DescribedColumns(*description, tree::Detail::kWork));
       return side;
     }
     const auto model = FindModel(operand.profile);
@@ -132,8 +136,14 @@ class ModelComparer {
                     prediction->machine.empty() ? "" : ", " + prediction->machine);
     for (const std::string& note : prediction->notes)
       notes_.push_back(operand.profile + ": " + note);
-    side.folded = tree::Show(tree::PredictedColumns(*prediction)).folded;
+    side.folded = Shown(prediction->description, tree::PredictedColumns(*prediction));
     return side;
+  }
+
+  // Beside a run, which does not tell prefill from decode, a generation is one tree.
+  TreeColumns Shown(const Description& description, TreeColumns tree) const {
+    if (input_) tree = tree::WithoutPhases(description, std::move(tree));
+    return tree::Show(std::move(tree)).folded;
   }
 
   // The columns that were asked for; else energy where all have it, and the work where not.
@@ -169,7 +179,8 @@ class ModelComparer {
 
   const CompareModelArguments& arguments_;
   ModelArguments described_;
-  std::optional<ModelInput> input_;
+  std::optional<ModelInput> input_;  // of the first run
+  std::optional<AttentionKind> attention_;
   std::vector<Side> sides_;
   std::vector<std::string> notes_;
 };

@@ -22,71 +22,87 @@ const tree::SeenInput::Size& MostFrequent(const Sizes& sizes) {
                            [](const auto& a, const auto& b) { return a.count < b.count; });
 }
 
-// How often sequences of more than one token went in, and how often single ones.
+// Sequences of more than one token that went in, and how often single ones did.
 struct Generation {
-  tree::SeenInput::Size prompt;
+  Sizes prompts;
+  uint64_t rounds = 0;  // how often prompts did
   uint64_t single = 0;
 };
 
 Generation GenerationOf(const Sizes& sizes) {
   Generation generation;
-  Sizes prompts;
   for (const auto& size : sizes) {
     if (size.length == 1) {
       generation.single += size.count;
     } else {
-      prompts.push_back(size);
+      generation.prompts.push_back(size);
+      generation.rounds += size.count;
     }
   }
-  if (!prompts.empty()) generation.prompt = MostFrequent(prompts);
   return generation;
 }
 
 void TakeTokens(const models::ModelTraits& traits, const Sizes& sizes, ModelInput& input) {
   const Generation generation = GenerationOf(sizes);
-  const auto rounds = std::max<uint64_t>(1, generation.prompt.count);
   input.batch = sizes.front().batch;
-  if (generation.prompt.count == 0) {
+  if (generation.prompts.empty()) {
     input.seq = 1;
-  } else if (traits.encoder_decoder) {
+    return;
+  }
+  const auto generated = static_cast<int64_t>(generation.single / generation.rounds);
+  if (traits.encoder_decoder) {
     // The encoder looks up its tokens first, then the decoder; token by token if it generates.
-    input.batch = sizes.front().batch;
-    const bool generates = generation.single > 0;
-    if (generates) {
+    if (generation.single > 0) {
       input.prompt = sizes.front().length;
-      input.generate = static_cast<int64_t>(generation.single / rounds) - 1;
+      input.generate = generated - 1;
     } else {
       input.seq = sizes.front().length;
       input.decoder_seq = sizes.back().length;
     }
-  } else if (traits.generates && generation.single > 0) {
-    input.batch = generation.prompt.batch;
-    input.prompt = generation.prompt.length;
-    input.generate = static_cast<int64_t>(generation.single / rounds);
+    return;
+  }
+  const tree::SeenInput::Size& usual = MostFrequent(generation.prompts);
+  input.batch = usual.batch;
+  if (traits.generates && generation.single > 0) {
+    input.prompt = usual.length;
+    input.generate = generated;
   } else {
-    input.batch = generation.prompt.batch;
-    input.seq = generation.prompt.length;
+    input.seq = usual.length;
   }
 }
 
-bool IsGiven(const ModelArguments& arguments) {
-  return arguments.batch || arguments.seq || arguments.prompt > 0 || arguments.generate > 0 ||
-         arguments.context > 0 || arguments.decoder_seq > 0 || arguments.image_size > 0;
+// Whether something went into the run that the described input does not have.
+bool HasOtherSizes(const Sizes& sizes, const ModelInput& input) {
+  return std::any_of(sizes.begin(), sizes.end(), [&](const tree::SeenInput::Size& size) {
+    const bool known = size.length == input.seq || size.length == input.decoder_seq ||
+                       size.length == input.prompt || (size.length == 1 && input.prompt > 0);
+    return size.batch != input.batch || !known;
+  });
 }
 
-// What the user said of the input, else what the run shows of it. Returns whether it does.
+// What the user said of the input, and for what was not said what the run shows. Returns whether it
+// shows anything of it.
 bool TakeSeen(const models::ModelTraits& traits, const tree::SeenInput& seen,
               const ModelArguments& arguments, models::DescribeOptions& options) {
   if (arguments.attention.empty() && seen.attention) options.attention = *seen.attention;
-  if (IsGiven(arguments)) return false;
+  const bool given = arguments.prompt > 0 || arguments.generate > 0 || arguments.context > 0 ||
+                     arguments.decoder_seq > 0 || arguments.image_size > 0;
+  if (given || (arguments.batch && arguments.seq)) return false;
+  const ModelInput said = options.input;
   if (traits.takes_images && !seen.images.empty()) {
     const auto& image = MostFrequent(seen.images);
     options.input.batch = image.batch;
     options.input.image_size = image.length;
-    return true;
+  } else if (!traits.takes_images && !seen.tokens.empty()) {
+    TakeTokens(traits, seen.tokens, options.input);
+  } else {
+    return false;
   }
-  if (traits.takes_images || seen.tokens.empty()) return false;
-  TakeTokens(traits, seen.tokens, options.input);
+  if (arguments.batch) options.input.batch = said.batch;
+  if (arguments.seq) {
+    options.input.seq = said.seq;
+    options.input.prompt = options.input.generate = 0;
+  }
   return true;
 }
 
@@ -130,49 +146,93 @@ void AddRunModelOptions(Command& command, RunModelArguments& arguments) {
   }
 }
 
-Result<bool> GiveModel(const RunModelArguments& arguments, AccountedRun& run) {
-  if (arguments.described.model.empty()) return true;
-  const auto config = ReadConfig(arguments.described.model);
-  if (!config) return config.error();
-  const auto traits = models::TraitsOf(*config);
+namespace {
+
+// The run as one of a model's classes.
+struct Fit {
+  Description description;
+  bool input_seen = false;
+  tree::ModelOfRun model;
+  tree::TraceTree built;
+  std::vector<std::string> notes;
+};
+
+// `architecture`: the class; empty: the one that the configuration names.
+Result<Fit> FitModel(const RunModelArguments& arguments, const models::ModelConfig& config,
+                     const std::string& architecture, const AccountedRun& run) {
+  auto traits = models::TraitsOf(config);
   if (!traits) return traits.error();
+  if (architecture.ends_with("EncoderModel")) traits->encoder_decoder = false;
   auto options = DescribeOptionsOf(arguments.described);
   if (!options) return options.error();
   options->head = models::HeadChoice::kArchitecture;
-  options->architecture = ClassThatRan(*config, run.built.tree);
+  options->architecture = architecture;
   tree::SeenInput seen = tree::SeeInput(run.input.ops, traits->vocabulary);
   // A table may have been made larger than configured.
   if (seen.tokens.empty()) seen = tree::SeeInput(run.input.ops, 0);
-  const bool input_seen = TakeSeen(*traits, seen, arguments.described, *options);
-  auto description = models::Describe(*config, *options);
+  Fit fit;
+  fit.input_seen = TakeSeen(*traits, seen, arguments.described, *options);
+  auto description = models::Describe(config, *options);
   if (!description) return description.error();
-
-  TreeColumns described = tree::DescribedColumns(*description, tree::Detail::kAll);
-  std::vector<std::string> notes;
+  fit.description = *std::move(description);
+  TreeColumns described = tree::DescribedColumns(fit.description, tree::Detail::kAll);
   if (!arguments.profile.empty()) {
     const auto model = FindModel(arguments.profile);
     if (!model) return model.error();
-    const auto prediction = learn::DescriptionPredictor(*model).Predict(*description);
+    const auto prediction = learn::DescriptionPredictor(*model).Predict(fit.description);
     if (!prediction) return prediction.error();
     described.columns.push_back(prediction->energy);
-    notes = prediction->notes;
+    fit.notes = prediction->notes;
   }
-  run.model = tree::AlignModel(run.input.ops, run.footprint, *description, described, run.built);
+  if (fit.input_seen && !traits->takes_images &&
+      HasOtherSizes(seen.tokens, fit.description.input)) {
+    fit.notes.push_back(fmt::format("the run has inputs of several sizes, {}; one is described",
+                                    SizesText(seen.tokens)));
+  }
+  fit.built = run.built;
+  fit.model = tree::AlignModel(run.input.ops, run.footprint, fit.description, described, fit.built);
+  return fit;
+}
+
+}  // namespace
+
+Result<bool> GiveModel(const RunModelArguments& arguments, AccountedRun& run) {
+  if (arguments.described.model.empty()) {
+    if (!arguments.described.batch && !arguments.described.seq) return true;
+    return MisuseError("--batch and --seq are of the model that ran: name it with --model");
+  }
+  const auto config = ReadConfig(arguments.described.model);
+  if (!config) return config.error();
+  const std::string ran = ClassThatRan(*config, run.built.tree);
+  auto fit = FitModel(arguments, *config, ran, run);
+  if (!fit) return fit.error();
+  if (!ran.empty() && !fit->model.alignment.unmatched.empty()) {
+    // A class that is not known, or that was not called, may have a head on the one that was seen.
+    auto named = FitModel(arguments, *config, "", run);
+    if (named && named->model.alignment.not_found.empty() &&
+        named->model.alignment.matched_modules > fit->model.alignment.matched_modules) {
+      fit = std::move(named);
+    }
+  }
+  run.built = std::move(fit->built);
+  run.model = std::move(fit->model);
   ModelAlignment& alignment = run.model->alignment;
-  alignment.input_seen = input_seen;
-  if (input_seen && seen.tokens.size() > 2 && !traits->takes_images) {
-    notes.push_back(fmt::format("the run has inputs of several sizes, {}; one is described",
-                                SizesText(seen.tokens)));
-  }
+  alignment.input_seen = fit->input_seen;
+  alignment.assumptions = fit->description.assumptions;
+  alignment.notes = std::move(fit->notes);
   if (alignment.matched_modules == 0) {
-    notes.emplace_back(
+    alignment.notes.emplace_back(
         "no module of the description was found in the run: a trace has modules where it was taken "
-        "with with_stack=True, and --model has to be what ran");
+        "with with_stack=True and the model was not compiled, and --model has to be what ran");
   }
-  alignment.assumptions = description->assumptions;
-  alignment.notes = std::move(notes);
+  if (!alignment.other_sizes.empty()) {
+    alignment.notes.push_back(fmt::format(
+        "{} of {} modules have weights of other sizes in the run, {} first: their FLOPs "
+        "and bytes are not those of the run; --model has to be what ran",
+        alignment.other_sizes.size(), alignment.matched_modules, alignment.other_sizes.front()));
+  }
   run.folded = tree::Fold(run.built, &run.folded_of);
-  run.description = std::make_shared<const Description>(*std::move(description));
+  run.description = std::make_shared<const Description>(std::move(fit->description));
   return true;
 }
 

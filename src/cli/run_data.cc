@@ -106,7 +106,17 @@ Result<Dataset> ReadRunData(const std::string& path, const ModelsOfRuns& models)
   DataFinding no_wall{
       "a run without a wall or board meter: what is learned is the sum of its devices' meters", 0,
       ""};
-  for (const std::string& file : RunFilesOf(path)) {
+  const std::vector<std::string> files = RunFilesOf(path);
+  for (const auto& [run, model] : models) {
+    const bool is_there = std::any_of(files.begin(), files.end(), [&](const std::string& file) {
+      return run.empty() || fs::path(file).stem() == run;
+    });
+    if (!is_there) {
+      return MisuseError(
+          fmt::format("--model '{}={}': {} has no run {}.beryl", run, model, path, run));
+    }
+  }
+  for (const std::string& file : files) {
     auto input = ReadRunFiles({file});
     if (!input) return input.error();
     PipelineOptions options;

@@ -61,7 +61,21 @@ OneModel AddPhases(const Description& description) {
   return one;
 }
 
-// What tensors a module of the run was seen to work on itself, told by its operations.
+// Which input of an operation is a weight; nothing: it is not known to have one.
+std::optional<size_t> WeightOf(std::string_view type) {
+  static constexpr std::pair<std::string_view, size_t> kWeights[] = {
+      {"aten::embedding", 0},   {"aten::linear", 1},       {"aten::mm", 1},
+      {"aten::addmm", 2},       {"aten::layer_norm", 2},   {"aten::native_layer_norm", 2},
+      {"aten::rms_norm", 2},    {"aten::conv1d", 1},       {"aten::conv2d", 1},
+      {"aten::convolution", 1}, {"aten::_convolution", 1},
+  };
+  for (const auto& [name, input] : kWeights) {
+    if (type == name) return input;
+  }
+  return std::nullopt;
+}
+
+// The weights that a module of the run was seen to work with itself, told by its operations.
 class SeenWeights {
  public:
   SeenWeights(const OpTrace& trace, const TraceTree& built) : shapes_(built.tree.size()) {
@@ -70,23 +84,28 @@ class SeenWeights {
       if (of.shapes == 0 || of.phase != Phase::kForward) continue;
       NodeId node = built.node_of_kind[kind];
       while (node != 0 && !IsModule(built.tree[node].level)) node = built.tree[node].parent;
-      for (TensorShape& shape : ReadShapes(trace.strings.Text(of.shapes))) {
-        if (!shape.empty()) shapes_[node].insert(std::move(shape));
+      const std::optional<size_t> weight = WeightOf(trace.strings.Text(of.type));
+      std::vector<TensorShape> shapes = ReadShapes(trace.strings.Text(of.shapes));
+      for (size_t input = 0; input < shapes.size(); ++input) {
+        // A vector that is multiplied by or added may be one too; larger tensors are activations.
+        const bool is_weight = weight ? input == *weight : shapes[input].size() == 1;
+        if (is_weight && !shapes[input].empty()) shapes_[node].insert(std::move(shapes[input]));
       }
     }
   }
 
   // Whether weights of so many parameters are among them: a matrix, one with a bias, or the two
-  // vectors of a norm. Nothing: no shapes were seen.
+  // vectors of a norm. Nothing: none were seen.
   std::optional<bool> Has(NodeId node, uint64_t parameters) const {
     if (shapes_[node].empty() || parameters == 0) return std::nullopt;
     const auto wanted = static_cast<int64_t>(parameters);
     return std::any_of(shapes_[node].begin(), shapes_[node].end(), [&](const TensorShape& shape) {
       int64_t elements = 1;
       for (const int64_t size : shape) elements *= size;
+      if (shape.size() == 1) return elements == wanted || 2 * elements == wanted;
       const bool with_bias = std::any_of(shape.begin(), shape.end(),
                                          [&](int64_t size) { return elements + size == wanted; });
-      return elements == wanted || 2 * elements == wanted || with_bias;
+      return elements == wanted || with_bias;
     });
   }
 
@@ -119,6 +138,7 @@ class Alignment {
     result_.alignment.model = description_.model;
     result_.alignment.input = description_.input;
     Match();
+    FindInstances();
     CountPasses();
     ShareOutEnergy();
     AddPassColumns();
@@ -149,9 +169,14 @@ class Alignment {
     match_ = Align(built_.tree, one_.tree, hints);
     std::vector<bool> found(one_.tree.size(), false);
     for (NodeId node = 0; node < match_.size(); ++node) {
-      if (match_[node] != kNoNode) found[match_[node]] = true;
-      if (match_[node] == 0) result_.root = node;
+      if (match_[node] == kNoNode) continue;
+      found[match_[node]] = true;
+      if (match_[node] == 0) root_ = node;
+      if (!hints.fits(node, match_[node]).value_or(true)) {
+        result_.alignment.other_sizes.push_back(Described(match_[node]).scope);
+      }
     }
+    FindWhole();
     for (NodeId node = 1; node < one_.tree.size(); ++node) {
       if (!hints.is_module[node] || !DoesSomething(Described(node))) continue;
       ++result_.alignment.described_modules;
@@ -161,6 +186,53 @@ class Alignment {
         result_.alignment.not_found.push_back(Described(node).scope);
       }
     }
+  }
+
+  // The smallest part of the run that has all of the model: parts of it may be called from outside,
+  // as the encoder of a generation is.
+  void FindWhole() {
+    result_.root = root_;
+    for (NodeId node = 0; node < match_.size(); ++node) {
+      if (match_[node] == kNoNode) continue;
+      while (node < result_.root || node >= built_.tree[result_.root].end) {
+        result_.root = built_.tree[result_.root].parent;
+      }
+    }
+  }
+
+  // One module may stand at several places: something is around it in one pass and not in another,
+  // or a layer is computed again inside of what asked for it. Such modules are numbered by class.
+  void FindInstances() {
+    place_ = match_;
+    std::map<std::string_view, NodeId> instances;
+    const auto is_instance = [&](NodeId node) {
+      const TreeNode& of = built_.tree[node];
+      return !of.type.empty() && IsModule(of.level) && of.name.starts_with(of.type + "_");
+    };
+    for (NodeId node = 0; node < match_.size(); ++node) {
+      if (match_[node] != kNoNode && is_instance(node)) {
+        instances.emplace(built_.tree[node].name, match_[node]);
+      }
+    }
+    for (NodeId node = 0; node < match_.size(); ++node) {
+      if (match_[node] != kNoNode || !is_instance(node)) continue;
+      const auto same = instances.find(built_.tree[node].name);
+      if (same != instances.end()) place_[node] = same->second;
+    }
+  }
+
+  // A model with a head holds the bare one, which the description does not tell apart from it.
+  std::vector<bool> FindBareModel() const {
+    std::vector<uint32_t> below(match_.size(), 0);
+    for (NodeId node = built_.tree.size(); node-- > 1;) {
+      below[node] += match_[node] != kNoNode ? 1 : 0;
+      below[built_.tree[node].parent] += below[node];
+    }
+    std::vector<bool> bare(match_.size(), false);
+    for (NodeId node = root_ + 1; node < built_.tree[root_].end && match_[root_] == 0; ++node) {
+      bare[node] = match_[node] == kNoNode && 2 * below[node] > below[0];
+    }
+    return bare;
   }
 
   // A primitive calls its main operation once each time it runs, and none less often.
@@ -219,13 +291,14 @@ class Alignment {
     alignment.module_energy_j = alignment.matched_energy_j = 0;
     // What is inside of a primitive is the primitive's, whatever it is made of.
     std::vector<bool> inside(built_.tree.size(), false);
+    const std::vector<bool> bare = FindBareModel();
     for (NodeId node = 1; node < built_.tree.size(); ++node) {
+      inside[node] = inside[built_.tree[node].parent];
       if (!IsModule(built_.tree[node].level) || !IsInModel(node)) continue;
-      const NodeId parent = built_.tree[node].parent;
-      inside[node] = inside[parent] || IsLoss(node) ||
-                     (match_[node] != kNoNode && one_.tree[match_[node]].level == Level::kMl);
+      inside[node] = inside[node] || IsLoss(node) ||
+                     (place_[node] != kNoNode && one_.tree[place_[node]].level == Level::kMl);
       alignment.module_energy_j += own[node];
-      if (match_[node] != kNoNode || inside[node]) {
+      if (place_[node] != kNoNode || inside[node] || bare[node]) {
         alignment.matched_energy_j += own[node];
       } else {
         alignment.unmatched.push_back({NodePath(built_.tree, node), own[node]});
@@ -238,7 +311,7 @@ class Alignment {
   // Libraries make a loss on the spot, in the code of the model that has it: no attribute names it,
   // so no description does. It is the work of the module around it.
   bool IsLoss(NodeId node) const {
-    return match_[built_.tree[node].parent] != kNoNode && built_.tree[node].type.ends_with("Loss");
+    return place_[built_.tree[node].parent] != kNoNode && built_.tree[node].type.ends_with("Loss");
   }
 
   // Modules have a class; the collection of what no module claims and regions that were marked
@@ -295,15 +368,7 @@ class Alignment {
     for (auto [from, to] :
          {std::pair(&column.total, &beside.total), std::pair(&column.low, &beside.low),
           std::pair(&column.high, &beside.high)}) {
-      if (from->empty()) continue;
-      const std::vector<double> sums = AddUp(*from);
-      to->assign(built_.tree.size(), kUnknown);
-      for (NodeId node = built_.tree.size(); node-- > 0;) {
-        double& value = (*to)[node];
-        if (match_[node] != kNoNode) value = sums[match_[node]];
-        double& outer = (*to)[built_.tree[node].parent];
-        if (node > 0 && !std::isnan(value)) outer = std::isnan(outer) ? value : outer + value;
-      }
+      if (!from->empty()) *to = Place(AddUp(*from), to == &beside.total);
     }
     if (!column.marked.empty()) {
       beside.marked.assign(built_.tree.size(), false);
@@ -313,6 +378,34 @@ class Alignment {
       }
     }
     result_.beside.columns.push_back(std::move(beside));
+  }
+
+  // By node of the run. `adds_up`: what is around modules has what they have together; else it has
+  // what the only one in it has.
+  std::vector<double> Place(const std::vector<double>& sums, bool adds_up) const {
+    std::vector<double> placed(built_.tree.size(), kUnknown);
+    std::vector<uint32_t> parts(built_.tree.size(), 0);
+    double beside = 0;  // parts of the model that stand outside of it
+    for (NodeId node = built_.tree.size(); node-- > 0;) {
+      double& value = placed[node];
+      const bool outside = node < root_ || node >= built_.tree[root_].end;
+      if (match_[node] != kNoNode) value = sums[match_[node]];
+      if (!adds_up && match_[node] == kNoNode && parts[node] > 1) value = kUnknown;
+      if (node == 0) break;
+      const NodeId around = built_.tree[node].parent;
+      if (std::isnan(value)) continue;
+      ++parts[around];
+      placed[around] = std::isnan(placed[around]) ? value : placed[around] + value;
+      if (outside && match_[node] != kNoNode && match_[around] == kNoNode) beside += value;
+    }
+    if (beside == 0 || match_[root_] != 0) return placed;
+    // They are in what the whole model has, and not in what the run has inside of it.
+    const double inside = adds_up ? placed[root_] - beside : kUnknown;
+    for (NodeId node = root_;; node = built_.tree[node].parent) {
+      placed[node] = node == root_ ? inside : adds_up ? placed[node] - beside : kUnknown;
+      if (node == 0) break;
+    }
+    return placed;
   }
 
   std::vector<double> AddUp(const std::vector<double>& values) const {
@@ -330,7 +423,7 @@ class Alignment {
     scopes.key = scopes.label = "scope";
     scopes.values.resize(built_.tree.size());
     for (NodeId node = 0; node < built_.tree.size(); ++node) {
-      if (match_[node] != kNoNode) scopes.values[node] = Described(match_[node]).scope;
+      if (place_[node] != kNoNode) scopes.values[node] = Described(place_[node]).scope;
     }
     result_.beside.texts.push_back(std::move(scopes));
   }
@@ -361,15 +454,15 @@ class Alignment {
     std::vector<NodeId> around(built_.tree.size(), kNoNode);
     for (NodeId node = 0; node < built_.tree.size(); ++node) {
       const NodeId outer = node == 0 ? kNoNode : around[built_.tree[node].parent];
-      around[node] = match_[node] != kNoNode ? match_[node] : outer;
-      if (match_[node] == kNoNode || match_[node] == 0 || node == 0) continue;
+      around[node] = place_[node] != kNoNode ? place_[node] : outer;
+      if (place_[node] == kNoNode || place_[node] == 0 || node == 0) continue;
       TreeNode& of = built_.tree.nodes[node];
-      const std::string& scope = Described(match_[node]).scope;
+      const std::string& scope = Described(place_[node]).scope;
       const std::string within = outer == kNoNode ? "" : Described(outer).scope + ".";
       of.name =
           within.size() > 1 && scope.starts_with(within) ? scope.substr(within.size()) : scope;
-      of.type = one_.tree[match_[node]].type;
-      of.level = one_.tree[match_[node]].level;
+      of.type = one_.tree[place_[node]].type;
+      of.level = one_.tree[place_[node]].level;
     }
   }
 
@@ -380,12 +473,38 @@ class Alignment {
   const Description& description_;
   TraceTree& built_;
   OneModel one_;
+  NodeId root_ = 0;            // of the run: what the whole description is
   std::vector<NodeId> match_;  // by node of the run: of `one_`
+  std::vector<NodeId> place_;  // the same, with further places of what was matched
   std::map<NodeId, uint64_t> calls_of_node_;
   ModelOfRun result_;
 };
 
 }  // namespace
+
+TreeColumns WithoutPhases(const Description& description, TreeColumns tree) {
+  if (description.nodes[0].phase != RunPhase::kAll) return tree;
+  OneModel one = AddPhases(description);
+  const size_t nodes = one.tree.size();
+  // What the phases have together comes last, and is cut off.
+  std::replace(one.node_of.begin(), one.node_of.end(), kNoNode, static_cast<NodeId>(nodes));
+  TreeColumns together;
+  for (const Column& column : tree.columns) {
+    auto sum = Regroup(column, one.node_of, nodes + 1);
+    if (!sum) continue;
+    for (std::vector<double>* values : {&sum->self, &sum->total, &sum->low, &sum->high}) {
+      if (!values->empty()) values->pop_back();
+    }
+    together.columns.push_back(*std::move(sum));
+  }
+  for (const TextColumn& column : tree.texts) {
+    TextColumn& texts = together.texts.emplace_back(column);
+    texts.values.clear();
+    for (const NodeId node : one.original_of) texts.values.push_back(column.values[node]);
+  }
+  together.tree = std::move(one.tree);
+  return together;
+}
 
 ModelOfRun AlignModel(const OpTrace& trace, const Footprint& footprint,
                       const Description& description, const TreeColumns& described,

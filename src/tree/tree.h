@@ -99,6 +99,8 @@ ModelOfRun AlignModel(const OpTrace& trace, const Footprint& footprint,
                       const Description& description, const TreeColumns& described,
                       TraceTree& built);
 
+// A description's columns with prefill and decode, which a run does not tell apart, added up.
+TreeColumns WithoutPhases(const Description& description, TreeColumns tree);
 // The model alone: the part of a tree from `root` on, with modules and operations that have no
 // scope taken out of the way.
 TreeColumns CutModel(const TreeColumns& tree, NodeId root);

@@ -1,6 +1,7 @@
 #include "types/align_trees.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <string_view>
@@ -71,29 +72,48 @@ class Aligner {
   std::vector<NodeId> Run() {
     std::vector<NodeId> best(run_.size(), kNoNode);
     NodeId best_root = 0;
-    size_t most = 0;
+    Score most;
     for (const NodeId root : Roots()) {
       match_.assign(run_.size(), kNoNode);
       MatchFrom(root);
-      const auto matched = static_cast<size_t>(
-          std::count_if(match_.begin(), match_.end(), [](NodeId node) { return node != kNoNode; }));
+      const Score score = ScoreOf(match_);
       // Of a node and what it wraps, the inner one is the model.
       const bool inside = root > best_root && root < run_[best_root].end;
-      if (matched < most || (matched == most && !inside)) continue;
-      most = matched;
+      if (score.points < most.points || (score.points == most.points && !inside)) continue;
+      most = score;
       best_root = root;
       best = match_;
     }
-    // That the root of one is the root of the other says nothing by itself; and where there is no
-    // node of the model's class, a few modules that are like some of it make no model.
+    // That the root of one is the root of the other says nothing by itself, unless it has the
+    // model's class; and where there is no node of that class, a few modules that are like some of
+    // it make no model.
     const auto modules =
         static_cast<size_t>(std::count(hints_.is_module.begin(), hints_.is_module.end(), true));
-    const bool is_class = most > 0 && run_[best_root].type == described_[0].type;
-    if (most < 2 || (!is_class && kFewest * most < modules)) best.assign(run_.size(), kNoNode);
+    const bool is_class = most.matched > 0 && run_[best_root].type == described_[0].type;
+    if (!is_class && (most.matched < 2 || kFewest * most.matched < modules)) {
+      best.assign(run_.size(), kNoNode);
+    }
     return best;
   }
 
  private:
+  struct Score {
+    size_t matched = 0;
+    int64_t points = 0;
+  };
+
+  // Of two models of one class, the one whose weights have the described sizes is meant.
+  Score ScoreOf(const std::vector<NodeId>& match) const {
+    Score score;
+    for (NodeId node = 0; node < match.size(); ++node) {
+      if (match[node] == kNoNode) continue;
+      ++score.matched;
+      const std::optional<bool> fits = Fits(node, match[node]);
+      score.points += !fits ? 1 : *fits ? 2 : -1;
+    }
+    return score;
+  }
+
   bool IsRunModule(NodeId node) const { return node == 0 || IsModule(run_[node].level); }
 
   // Where the whole model may be: nodes of its class; where there are none, every node with modules
@@ -237,6 +257,7 @@ class Aligner {
       for (size_t i = 0; i < described.size(); ++i) {
         if (described_[described[i].node].type == type) wanted.push_back(i);
       }
+      if (members.size() != wanted.size()) PairTheLikest(run, described, members, wanted, pairs);
       // Three turns: weights that agree, then where nothing is known of them, then what is left if
       // there are as many on both sides.
       for (int turn = 0; turn < 3; ++turn) {
@@ -260,6 +281,55 @@ class Aligner {
     TakePairs(run, described, pairs);
   }
 
+  // Where one side has more of a class than the other (a decoder whose encoder was called from
+  // outside), order does not tell which is which: what they are made of does.
+  void PairTheLikest(const Candidates& run, const Candidates& described,
+                     std::vector<size_t>& members, std::vector<size_t>& wanted,
+                     std::vector<std::pair<size_t, size_t>>& pairs) const {
+    struct Pair {
+      int64_t difference;
+      size_t member;
+      size_t want;
+    };
+    std::vector<Pair> likest;
+    for (const size_t want : wanted) {
+      if (DescribedChildren(described[want].node).empty()) return;  // weights tell primitives apart
+      const ClassCounts inside = CountClasses(described_, described[want].node);
+      for (const size_t member : members) {
+        likest.push_back({Difference(CountClasses(run_, run[member].node), inside), member, want});
+      }
+    }
+    std::stable_sort(likest.begin(), likest.end(),
+                     [](const Pair& a, const Pair& b) { return a.difference < b.difference; });
+    for (const Pair& pair : likest) {
+      const auto member = std::find(members.begin(), members.end(), pair.member);
+      const auto want = std::find(wanted.begin(), wanted.end(), pair.want);
+      if (member == members.end() || want == wanted.end()) continue;
+      pairs.emplace_back(pair.member, pair.want);
+      members.erase(member);
+      wanted.erase(want);
+    }
+  }
+
+  using ClassCounts = std::map<std::string_view, int64_t>;
+
+  ClassCounts CountClasses(const ModelTree& tree, NodeId top) const {
+    ClassCounts counts;
+    for (NodeId node = top + 1; node < tree[top].end; ++node) {
+      const bool counts_here = &tree == &run_ ? IsRunModule(node) : hints_.is_module[node];
+      if (counts_here && !tree[node].type.empty()) ++counts[tree[node].type];
+    }
+    return counts;
+  }
+
+  // How many modules only one of them has.
+  static int64_t Difference(const ClassCounts& a, ClassCounts b) {
+    for (const auto& [type, count] : a) b[type] -= count;
+    int64_t sum = 0;
+    for (const auto& [type, count] : b) sum += std::abs(count);
+    return sum;
+  }
+
   // Classes that are called otherwise in another version, or replaced by a kind of their own.
   void MatchByLikeness(Candidates& run, Candidates& described) {
     std::vector<std::pair<size_t, size_t>> pairs;
@@ -278,11 +348,12 @@ class Aligner {
   bool AreAlike(NodeId run, NodeId described) const {
     const Candidates inside = RunChildren(run);
     const Candidates wanted = DescribedChildren(described);
-    // A wrapper of many things is like nothing that has no parts.
-    if (inside.empty() != wanted.empty() && !wanted.empty()) return false;
+    if (inside.empty() && !wanted.empty()) return false;
     const auto fits = Fits(run, described);
     if (fits && !*fits) return false;
     if (AreRelated(run_[run].type, described_[described].type)) return true;
+    // What has parts is no primitive, unless it is called like one: an adapter around it.
+    if (!inside.empty() && wanted.empty()) return false;
     if (wanted.empty()) return fits.value_or(false) && !run_[run].type.empty();
     return ClassesOf(run_, inside) == ClassesOf(described_, wanted);
   }

@@ -89,17 +89,19 @@ std::vector<NodeId> FindNodes(const ModelTree& tree, std::string_view pattern) {
   const PathPattern whole(pattern);
   const PathPattern anywhere("**/" + std::string(pattern));
   const std::string end = "/" + std::string(pattern);
+  const std::string scope = "." + std::string(pattern);  // "layer.0.attention"
   for (NodeId id = 1; id < tree.nodes.size(); ++id) {
     const std::string path = NodePath(tree, id);
     if (path == pattern) return {id};
-    if (path.ends_with(end)) ends.push_back(id);
+    if (path.ends_with(end) || ("." + ScopeOf(tree, id)).ends_with(scope)) ends.push_back(id);
     if (is_glob && (whole.Matches(path) || anywhere.Matches(path))) globbed.push_back(id);
   }
   return ends.empty() ? globbed : ends;
 }
 
 std::vector<std::string> NearPaths(const ModelTree& tree, std::string_view pattern, size_t most) {
-  // Distance costs the product of the lengths; a giant tree's nodes near the top are enough to help.
+  // Distance costs the product of the lengths; a giant tree's nodes near the top are enough to
+  // help.
   constexpr NodeId kMostNodes = 20'000;
   constexpr size_t kLongest = 300;
   pattern = pattern.substr(0, kLongest);

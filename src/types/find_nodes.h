@@ -27,8 +27,9 @@ std::vector<bool> NodesMet(const PathPattern& pattern, const ModelTree& tree);
 // Paths of the topmost nodes that are met.
 std::vector<std::string> PathsMet(const PathPattern& pattern, const ModelTree& tree);
 
-// The nodes that `pattern` names: a whole path, else the ends of paths, else a path with * for
-// anything but "/", ** for anything and ? for a character. Empty: none.
+// The nodes that `pattern` names: a whole path, else the ends of paths or of scopes
+// ("layer.0.attention"), else a path with * for anything but "/", ** for anything and ? for a
+// character. Empty: none.
 std::vector<NodeId> FindNodes(const ModelTree& tree, std::string_view pattern);
 // Paths that were perhaps meant, the nearest first.
 std::vector<std::string> NearPaths(const ModelTree& tree, std::string_view pattern, size_t most);

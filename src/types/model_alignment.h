@@ -18,6 +18,8 @@ struct ModelAlignment {
   uint64_t described_modules = 0;
   uint64_t matched_modules = 0;
   std::vector<std::string> not_found;  // scopes of the others
+  // Scopes of those that the run has with weights of other sizes.
+  std::vector<std::string> other_sizes;
   // How often the model ran forward; of a generation, how many of them there were.
   double passes = kUnknown;
   // Of everything inside of modules, and of that inside of those that matched. NaN: no energy is
