@@ -42,19 +42,16 @@ TreeColumns SetSideBySide(const std::vector<SideToSet>& sides) {
   }
   for (size_t i = 1; i < sides.size(); ++i) {
     const Column& first = set.columns[0];
-    Column difference;
-    difference.quantity = first.quantity;
+    const std::string label = sides.size() == 2 ? "" : sides[i].label + "_";
+    Column difference = NamedColumn(label + "difference",
+                                    label + "difference" + std::string(LookOf(first.quantity).key),
+                                    "difference", first.quantity);
     difference.origin = set.columns[i].origin;
     difference.by = set.columns[i].by;
-    const bool only = sides.size() == 2;
-    difference.name = only ? "difference" : sides[i].label + "_difference";
-    difference.label = only ? "difference" : "difference";
-    difference.key = difference.name + std::string(LookOf(first.quantity).key);
-    difference.prefix = difference.name + "_";
     difference.total = Subtract(set.columns[i].total, first.total, present[i], present[0]);
     Column off = difference;
     off.quantity = Quantity::kOff;
-    off.name = off.key = only ? "off" : sides[i].label + "_off";
+    off.name = off.key = label + "off";
     off.label = "";
     off.total = Divide(difference.total, first.total);
     set.columns.push_back(std::move(difference));
