@@ -36,6 +36,12 @@ class JsonWriter {
     return Key(name).Value(value);
   }
 
+  // Text of further members, each with a comma before it, as they stand.
+  JsonWriter& MoreMembers(std::string_view text) {
+    text_ += text;
+    return *this;
+  }
+
   std::string Take();
 
  private:

@@ -108,8 +108,9 @@ Result<Dataset> ReadRunData(const std::string& path, const ModelsOfRuns& models)
       ""};
   const std::vector<std::string> files = RunFilesOf(path);
   for (const auto& [run, model] : models) {
+    const std::string& name = run;
     const bool is_there = std::any_of(files.begin(), files.end(), [&](const std::string& file) {
-      return run.empty() || fs::path(file).stem() == run;
+      return name.empty() || fs::path(file).stem() == name;
     });
     if (!is_there) {
       return MisuseError(

@@ -64,10 +64,7 @@ class ModelBreakdown {
       measured_columns.push_back(&data_.runs[run].measured);
       if (!predicted.empty()) predicted_columns.push_back(&predicted[run].total);
     }
-    Column measured;
-    measured.name = measured.label = "measured";
-    measured.key = "measured_j";
-    measured.prefix = "measured_";
+    Column measured = NamedColumn("measured", "measured_j", "measured", Quantity::kEnergy);
     result_.measured_runs =
         AddUp(measured_columns, "measured", &TwoEnergies::measured_j, measured.total);
     Column by_profile = PredictedColumn(Origin::kPredicted, "");

@@ -58,10 +58,9 @@ class Calibrator {
       : data_(data), all_(std::move(all)), terms_(terms), features_(FeaturesOf(terms)) {
     for (uint32_t i = 0; i < all_.rows.size(); ++i) {
       const Measurement& row = all_.rows[i];
-      const bool known = std::none_of(features_.begin(), features_.end(), [&](Feature feature) {
-        return std::isnan(At(row.features, feature));
-      });
-      if (row.level == kPrimitiveLevel && row.measured > 0 && known) candidates_.push_back(i);
+      if (row.level == kPrimitiveLevel && row.measured > 0 && KnowsAll(row.features, features_)) {
+        candidates_.push_back(i);
+      }
     }
   }
 

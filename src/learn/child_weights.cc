@@ -199,10 +199,6 @@ Terms ExpandRows(const Standard& standard, const Measurements& all,
 
 }  // namespace
 
-size_t PolynomialTerms(size_t features) {
-  return (features + 1) * (features + 2) * (features + 3) / 6;
-}
-
 void Expand(const Standard& standard, const std::vector<double>& features, float* terms) {
   const size_t count = features.size();
   std::vector<double> x(count);
@@ -241,10 +237,10 @@ ChildWeighting TrainChildWeights(const Measurements& all, const std::vector<uint
 
 std::vector<double> Score(const ChildWeighting& weighting, const Measurements& all,
                           const std::vector<uint32_t>& rows, const std::vector<Feature>& features) {
-  Floats weights(static_cast<Eigen::Index>(weighting.weights.size()));
-  for (size_t i = 0; i < weighting.weights.size(); ++i) {
-    weights[static_cast<Eigen::Index>(i)] = static_cast<float>(weighting.weights[i]);
-  }
+  const Floats weights =
+      Eigen::Map<const Eigen::VectorXd>(weighting.weights.data(),
+                                        static_cast<Eigen::Index>(weighting.weights.size()))
+          .cast<float>();
   const Terms terms = ExpandRows(weighting.standard, all, rows, features);
   const Floats found = terms * weights;
   std::vector<double> scores;

@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "learn/energy_model_file.h"
 #include "learn/measurements.h"
 #include "types/energy_model.h"
 
 namespace beryl::learn {
 
-// How many products of up to three of `features` there are, the empty one included: C(n + 3, 3).
-size_t PolynomialTerms(size_t features);
+inline size_t PolynomialTerms(size_t features) { return CubicTerms(features); }
 // Those products of standardised features, in the order that ChildWeighting states.
 void Expand(const Standard& standard, const std::vector<double>& features, float* terms);
 

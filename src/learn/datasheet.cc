@@ -18,11 +18,11 @@ constexpr double kTera = 1e12;
 constexpr double kGiga = 1e9;
 
 // Figures in the order of the table, after name, device and kind.
-struct Column {
+struct Figure {
   std::string_view name;
   double unit;
 };
-constexpr std::array<Column, 11> kFigures = {{{"float32_tflops", kTera},
+constexpr std::array<Figure, 11> kFigures = {{{"float32_tflops", kTera},
                                               {"float16_tflops", kTera},
                                               {"bfloat16_tflops", kTera},
                                               {"int8_tflops", kTera},
@@ -49,7 +49,7 @@ constexpr size_t kFirstSource = kFirstFigure + kFigures.size();
 
 std::vector<std::string_view> ColumnNames() {
   std::vector<std::string_view> names = {"name", "device", "kind"};
-  for (const Column& column : kFigures) names.push_back(column.name);
+  for (const Figure& column : kFigures) names.push_back(column.name);
   for (const SourceColumn& column : kSources) names.push_back(column.name);
   return names;
 }
@@ -62,24 +62,19 @@ std::string ReadRow(const Sheet::Row& row, NamedDatasheet& into) {
   if (into.name.empty()) return "name is empty";
   if (row.fields[2] != "gpu" && row.fields[2] != "cpu") return "kind has to be gpu or cpu";
   sheet.gpu = row.fields[2] == "gpu";
-  std::array<double, kFigures.size()> figures;
-  for (size_t i = 0; i < figures.size(); ++i) {
+  std::vector<double*> places;
+  for (double& rate : sheet.matmul_flops) places.push_back(&rate);
+  places.insert(places.end(), {&sheet.vector_flops, &sheet.bandwidth, &sheet.link_bandwidth,
+                               &sheet.memory, &sheet.idle_w, &sheet.board_w});
+  for (size_t i = 0; i < kFigures.size(); ++i) {
     const std::string& field = row.fields[kFirstFigure + i];
     const auto number = ParseNumber(field);
     if (!field.empty() && !number) {
       return fmt::format("{} has to be a number, not '{}'", kFigures[i].name, Printable(field));
     }
-    figures[i] = number ? *number * kFigures[i].unit : kUnknown;
+    *places[i] = number ? *number * kFigures[i].unit : kUnknown;
   }
-  size_t at = 0;
-  for (double& rate : sheet.matmul_flops) rate = figures[at++];
-  sheet.vector_flops = figures[at++];
-  sheet.bandwidth = figures[at++];
-  sheet.link_bandwidth = std::isnan(figures[at]) ? 0 : figures[at];
-  ++at;
-  sheet.memory = figures[at++];
-  sheet.idle_w = figures[at++];
-  sheet.board_w = figures[at++];
+  if (std::isnan(sheet.link_bandwidth)) sheet.link_bandwidth = 0;
   for (size_t i = 0; i < kSources.size(); ++i) {
     sheet.sources.push_back(fmt::format("{}: {}", kSources[i].of, row.fields[kFirstSource + i]));
   }
@@ -95,6 +90,11 @@ const std::vector<NamedDatasheet>& Bundled() {
 }
 
 bool IsAbove0(double value) { return std::isfinite(value) && value > 0; }
+
+template <typename Rates>
+struct MatmulRates {
+  Rates by_dtype;
+};
 
 }  // namespace
 
@@ -148,35 +148,38 @@ std::optional<Datasheet> FindDatasheet(std::string_view name) {
   return std::nullopt;
 }
 
-void ReadDatasheet(json::Value value, MemberReader& in, Datasheet& sheet) {
-  sheet = Datasheet{};
-  sheet.matmul_flops.fill(kUnknown);
-  sheet.memory = kUnknown;
-  in.ReadObject(value, "datasheet",
-                {"device", "gpu", "matmul_flops", "vector_flops", "bandwidth", "idle_w", "board_w"},
-                [&](std::string_view name, const std::string& where, json::Value member) {
-                  if (name == "device") in.Read(member, where, sheet.device);
-                  if (name == "gpu") in.Read(member, where, sheet.gpu);
-                  if (name == "vector_flops") in.Read(member, where, sheet.vector_flops);
-                  if (name == "bandwidth") in.Read(member, where, sheet.bandwidth);
-                  if (name == "link_bandwidth") in.Read(member, where, sheet.link_bandwidth);
-                  if (name == "memory") in.Read(member, where, sheet.memory);
-                  if (name == "idle_w") in.Read(member, where, sheet.idle_w);
-                  if (name == "board_w") in.Read(member, where, sheet.board_w);
-                  if (name == "sources") in.Read(member, where, sheet.sources);
-                  if (name != "matmul_flops") return;
-                  in.ReadObject(
-                      member, where, {"float32"},
-                      [&](std::string_view type, const std::string& path, json::Value rate) {
-                        const auto dtype = ParseDtype(type);
-                        if (!dtype) return in.Fail(path, "is no type of numbers that is known");
-                        in.Read(rate, path, sheet.matmul_flops[static_cast<size_t>(*dtype)]);
-                      });
-                });
-  if (!in.ok()) return;
-  const std::string why = FaultOf(sheet);
-  const size_t space = why.find(' ');
-  if (!why.empty()) in.Fail("datasheet." + why.substr(0, space), why.substr(space + 1));
+template <typename Rates>
+void Members(auto& io, const MatmulRates<Rates>& rates) {
+  for (size_t i = 0; i < rates.by_dtype.size(); ++i) {
+    const auto dtype = static_cast<Dtype>(i);
+    io(DtypeName(dtype), rates.by_dtype[i], dtype == Dtype::kFloat32);
+  }
+  io.NothingElse("is no type of numbers that is known");
 }
+
+template <As<Datasheet> Sheet>
+void Members(auto& io, Sheet& sheet) {
+  io("device", sheet.device);
+  io("gpu", sheet.gpu);
+  io("matmul_flops", MatmulRates<decltype((sheet.matmul_flops))>{sheet.matmul_flops});
+  io("vector_flops", sheet.vector_flops);
+  io("bandwidth", sheet.bandwidth);
+  io("link_bandwidth", sheet.link_bandwidth, false);
+  io("memory", sheet.memory, false);
+  io("idle_w", sheet.idle_w);
+  io("board_w", sheet.board_w);
+  io("sources", sheet.sources, false);
+}
+
+void Read(MemberReader& in, json::Value value, const std::string& path, Datasheet& into) {
+  into = Datasheet{};
+  into.matmul_flops.fill(kUnknown);
+  into.memory = kUnknown;
+  ReadObject(in, value, path, into);
+  const std::string why = FaultOf(into);
+  const size_t space = why.find(' ');
+  if (!why.empty()) in.Fail(path + "." + why.substr(0, space), why.substr(space + 1));
+}
+void Write(MemberWriter& out, const Datasheet& sheet) { WriteObject(out, sheet); }
 
 }  // namespace beryl::learn

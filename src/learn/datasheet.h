@@ -7,9 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
 #include "base/result.h"
-#include "learn/member_reader.h"
+#include "learn/members.h"
 #include "types/datasheet.h"
 
 namespace beryl::learn {
@@ -28,8 +27,9 @@ Result<std::vector<NamedDatasheet>> ReadDatasheets(std::string_view text, const 
 std::vector<std::string> DatasheetNames();
 std::optional<Datasheet> FindDatasheet(std::string_view name);
 
-// The member "datasheet" of an energy model's file; what is wrong with it is kept in `in`.
-void ReadDatasheet(json::Value value, MemberReader& in, Datasheet& sheet);
+// The member "datasheet" of an energy model's file.
+void Read(MemberReader& in, json::Value value, const std::string& path, Datasheet& into);
+void Write(MemberWriter& out, const Datasheet& sheet);
 
 // What is wrong with its figures: "board_w has to be above 0"; empty: nothing.
 std::string FaultOf(const Datasheet& sheet);

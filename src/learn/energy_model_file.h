@@ -16,6 +16,8 @@ inline constexpr size_t kLargestEnergyModel = size_t{64} << 20;
 inline bool HasPrimitives(Method method) { return method == Method::kSum || IsSeeded(method); }
 inline bool HasChildWeights(Method method) { return IsSeeded(method); }
 
+inline std::string_view DataLevelName(size_t level) { return LevelName(kDataLevels[level]); }
+
 // How many products of up to three of so many features there are: C(n + 3, 3).
 inline constexpr size_t CubicTerms(size_t features) {
   return (features + 1) * (features + 2) * (features + 3) / 6;

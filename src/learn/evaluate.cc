@@ -12,22 +12,6 @@
 namespace beryl::learn {
 namespace {
 
-// A mean that knows whether there was anything.
-class Mean {
- public:
-  void Add(double value) {
-    if (std::isnan(value)) return;
-    sum_ += value;
-    ++count_;
-  }
-  double Get() const { return count_ > 0 ? sum_ / static_cast<double>(count_) : kUnknown; }
-  uint64_t count() const { return count_; }
-
- private:
-  double sum_ = 0;
-  uint64_t count_ = 0;
-};
-
 // What one seed's predictions come to.
 struct Outcome {
   std::vector<double> predicted;                // by node
@@ -179,10 +163,7 @@ Dataset WithFeatures(const Dataset& data, const std::vector<Feature>& features) 
   for (ModelRun& run : cut.runs) {
     for (FeatureRow& row : run.features) {
       for (size_t i = 0; i < kFeatureCount; ++i) {
-        if (std::find(features.begin(), features.end(), static_cast<Feature>(i)) ==
-            features.end()) {
-          row[i] = kUnknown;
-        }
+        if (!Has(features, static_cast<Feature>(i))) row[i] = kUnknown;
       }
     }
   }
@@ -250,12 +231,11 @@ Result<Evaluation> Evaluate(const Dataset& data, const Dataset* test, const Trai
     evaluation.findings.insert(evaluation.findings.end(), test->findings.begin(),
                                test->findings.end());
     const std::vector<Feature> in_test = KnownFeatures(*test);
-    std::erase_if(known, [&](Feature feature) {
-      return std::find(in_test.begin(), in_test.end(), feature) == in_test.end();
-    });
+    std::erase_if(known, [&](Feature feature) { return !Has(in_test, feature); });
     train_side = WithFeatures(data, known);
   }
-  const Measurements all = Gather(test == nullptr ? data : *test);
+  const Dataset& tested = test == nullptr ? data : *test;
+  const Measurements all = Gather(tested);
   if (test == nullptr && all.models.size() < 2) {
     return InvalidError(fmt::format(
         "{}: there is only one model ({}), so there is nothing to leave out; give more models, or "
@@ -267,8 +247,8 @@ Result<Evaluation> Evaluate(const Dataset& data, const Dataset* test, const Trai
 
   if (std::none_of(all.rows.begin(), all.rows.end(),
                    [](const Measurement& row) { return row.measured > 0; })) {
-    return InvalidError(fmt::format("{}: no measured energy in it, so there is nothing to test by",
-                                    test == nullptr ? data.name : test->name));
+    return InvalidError(
+        fmt::format("{}: no measured energy in it, so there is nothing to test by", tested.name));
   }
   Scores scores(all, evaluation);
   const uint64_t rounds = IsSeeded(options.method) ? std::max<uint64_t>(seeds, 1) : 1;
@@ -279,9 +259,7 @@ Result<Evaluation> Evaluate(const Dataset& data, const Dataset* test, const Trai
                                          : TrainAndTest(train_side, all, with_seed);
     if (!outcome) return outcome.error();
     scores.Add(*outcome, with_seed.seed);
-    if (round == 0) {
-      NoteUnpredicted(test == nullptr ? data : *test, all, outcome->predicted, evaluation.findings);
-    }
+    if (round == 0) NoteUnpredicted(tested, all, outcome->predicted, evaluation.findings);
     if (options.method == Method::kLaw) {
       const size_t folds = test == nullptr ? outcome->fits.size() : 1;
       for (size_t fold = 0; fold < folds; ++fold) {

@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
-#include "learn/needed_features.h"
+#include "learn/scope_tree.h"
 
 namespace beryl::learn {
 namespace {

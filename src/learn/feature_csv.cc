@@ -168,18 +168,8 @@ class RowReader {
   uint64_t line_ = 0;
 };
 
-}  // namespace
-
-RowKind KindOfFile(std::string_view file_name) {
-  const std::string_view base = file_name.substr(file_name.rfind('/') + 1);
-  auto contains = [&](std::string_view part) { return base.find(part) != std::string_view::npos; };
-  if (contains("ml2")) return RowKind::kOccurrence;
-  if (contains("ml1")) return RowKind::kPrimitive;
-  if (contains("module")) return RowKind::kModule;
-  if (contains("model")) return RowKind::kModel;
-  return RowKind::kPrimitive;
-}
-
+// Appends the rows of one file that can be used: views into its text. `file` is the number that
+// they get.
 Result<bool> ReadFeatureRows(FeatureCsv& csv, uint32_t file, const DatasetOptions& options,
                              FindingLog& log, std::vector<ScopedRow>& rows) {
   CsvReader lines(csv.text, CsvComments::kNone);
@@ -204,6 +194,18 @@ Result<bool> ReadFeatureRows(FeatureCsv& csv, uint32_t file, const DatasetOption
     }
   }
   return true;
+}
+
+}  // namespace
+
+RowKind KindOfFile(std::string_view file_name) {
+  const std::string_view base = file_name.substr(file_name.rfind('/') + 1);
+  auto contains = [&](std::string_view part) { return base.find(part) != std::string_view::npos; };
+  if (contains("ml2")) return RowKind::kOccurrence;
+  if (contains("ml1")) return RowKind::kPrimitive;
+  if (contains("module")) return RowKind::kModule;
+  if (contains("model")) return RowKind::kModel;
+  return RowKind::kPrimitive;
 }
 
 Result<Dataset> ReadFeatureCsvs(std::vector<FeatureCsv>& files, std::string name,

@@ -22,13 +22,8 @@ struct FeatureCsv {
 // What the rows of a file are, by its name ("ml2_level_features.csv").
 RowKind KindOfFile(std::string_view file_name);
 
-// Appends the rows of one file that can be used. They are views into its text, in which quoted
-// fields are unquoted in place: it must stay where it is. `file` is the number that rows get. Fails
-// where a column is missing.
-Result<bool> ReadFeatureRows(FeatureCsv& csv, uint32_t file, const DatasetOptions& options,
-                             FindingLog& log, std::vector<ScopedRow>& rows);
-
-// All of it: from texts of files to trees. Fails where no row can be used.
+// From texts of files to trees. Fails where a column is missing, or no row can be used. Quoted
+// fields are unquoted in place.
 Result<Dataset> ReadFeatureCsvs(std::vector<FeatureCsv>& files, std::string name,
                                 const DatasetOptions& options, FindingLog& log);
 

@@ -1,9 +1,7 @@
 #include "learn/fit.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <thread>
 
 #include <fmt/format.h>
 
@@ -15,13 +13,27 @@
 namespace beryl::learn {
 namespace {
 
-bool Has(const std::vector<Feature>& features, Feature feature) {
-  return std::find(features.begin(), features.end(), feature) != features.end();
+template <typename T>
+std::vector<T> ByNode(const Measurements& all, const std::vector<T>& by_row) {
+  std::vector<T> by_node;
+  by_node.reserve(all.nodes.size());
+  for (const MeasuredNode& node : all.nodes) by_node.push_back(by_row[node.row]);
+  return by_node;
 }
 
-bool KnowsAll(const FeatureRow& row, const std::vector<Feature>& features) {
-  return std::none_of(features.begin(), features.end(),
-                      [&](Feature feature) { return std::isnan(At(row, feature)); });
+// The features of a set, as far as they are known: IrEne's, and those its released code adds to
+// each set. Of a machine without a GPU, the CPU's own energy counter stands for the GPU's.
+std::vector<Feature> FeaturesOfSet(FeatureSet set, const std::vector<Feature>& known) {
+  std::vector<Feature> features;
+  for (const Feature feature : known) {
+    const bool always = feature == Feature::kParameters || feature == Feature::kInputSize;
+    const bool resource = LookOf(feature).resource;
+    if (feature == Feature::kCpuEnergy && Has(known, Feature::kGpuEnergy)) continue;
+    if (always || set == FeatureSet::kAll || resource == (set == FeatureSet::kResource)) {
+      features.push_back(feature);
+    }
+  }
+  return features;
 }
 
 // Rows to learn from: of chosen models, with energy and with every feature.
@@ -173,27 +185,15 @@ std::vector<double> PredictDescribed(const DescribedModel& described, const Meas
     by_row[i] = estimate.value > 0 ? estimate.value : kUnknown;
     spread_by_row[i] = {estimate.noise, estimate.doubt};
   }
-  std::vector<double> joules;
-  for (const MeasuredNode& node : all.nodes) {
-    joules.push_back(by_row[node.row]);
-    if (spreads != nullptr) spreads->push_back(spread_by_row[node.row]);
-  }
-  return joules;
+  if (spreads != nullptr) *spreads = ByNode(all, spread_by_row);
+  return ByNode(all, by_row);
 }
 
 }  // namespace
 
-std::vector<Feature> FeaturesOfSet(FeatureSet set, const std::vector<Feature>& known) {
-  std::vector<Feature> features;
-  for (const Feature feature : known) {
-    const bool always = feature == Feature::kParameters || feature == Feature::kInputSize;
-    const bool resource = LookOf(feature).resource;
-    if (feature == Feature::kCpuEnergy && Has(known, Feature::kGpuEnergy)) continue;
-    if (always || set == FeatureSet::kAll || resource == (set == FeatureSet::kResource)) {
-      features.push_back(feature);
-    }
-  }
-  return features;
+bool KnowsAll(const FeatureRow& row, const std::vector<Feature>& features) {
+  return std::none_of(features.begin(), features.end(),
+                      [&](Feature feature) { return std::isnan(At(row, feature)); });
 }
 
 Result<bool> CheckMethod(Method method, FeatureSet set, const std::vector<Feature>& known) {
@@ -280,9 +280,7 @@ std::vector<double> PredictNodes(const EnergyModel& model, const Measurements& a
     by_row[i] = model.method == Method::kLaw ? Apply(model.law, row.features)
                                              : model.pue * At(row.features, Feature::kGpuEnergy);
   }
-  std::vector<double> joules(all.nodes.size());
-  for (size_t i = 0; i < joules.size(); ++i) joules[i] = by_row[all.nodes[i].row];
-  return joules;
+  return ByNode(all, by_row);
 }
 
 std::string PlaceOf(const Dataset& data, const ModelRun& run, NodeId node) {
@@ -291,20 +289,6 @@ std::string PlaceOf(const Dataset& data, const ModelRun& run, NodeId node) {
   const uint64_t line = node < run.lines.size() ? run.lines[node] : 0;
   if (line > 0) place += fmt::format(" (line {})", line);
   return place;
-}
-
-void InParallel(size_t count, int threads, const std::function<void(size_t)>& work) {
-  const size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  const size_t wanted = threads > 0 ? static_cast<size_t>(threads) : cores;
-  const size_t workers = std::min(wanted, count);
-  std::atomic<size_t> next{0};
-  auto run = [&] {
-    for (size_t i = next++; i < count; i = next++) work(i);
-  };
-  std::vector<std::thread> others;
-  for (size_t i = 1; i < workers; ++i) others.emplace_back(run);
-  run();
-  for (std::thread& other : others) other.join();
 }
 
 }  // namespace beryl::learn

@@ -13,9 +13,7 @@ namespace beryl::learn {
 // By position in Measurements::models.
 using ModelChoice = std::vector<bool>;
 
-// The features of a set, as far as they are known: IrEne's, and those its released code adds to
-// each set. Of a machine without a GPU, the CPU's own energy counter stands for the GPU's.
-std::vector<Feature> FeaturesOfSet(FeatureSet set, const std::vector<Feature>& known);
+bool KnowsAll(const FeatureRow& row, const std::vector<Feature>& features);
 
 // Whether the method can learn from data with these features at all; the error says what is
 // missing and what to do.
@@ -32,8 +30,5 @@ std::vector<double> PredictNodes(const EnergyModel& model, const Measurements& a
 
 // "irene/device_1: gpt2 8x32 h.0.attn (line 12)"
 std::string PlaceOf(const Dataset& data, const ModelRun& run, NodeId node);
-
-// Calls work(0) ... work(count - 1), at most `threads` at a time (0: as many as there are cores).
-void InParallel(size_t count, int threads, const std::function<void(size_t)>& work);
 
 }  // namespace beryl::learn

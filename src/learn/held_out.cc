@@ -1,11 +1,33 @@
 #include "learn/held_out.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <functional>
 #include <optional>
+#include <thread>
 
 #include <fmt/format.h>
 
 namespace beryl::learn {
+namespace {
+
+// Calls work(0) ... work(count - 1), at most `threads` at a time (0: as many as there are cores).
+void InParallel(size_t count, int threads, const std::function<void(size_t)>& work) {
+  const size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const size_t wanted = threads > 0 ? static_cast<size_t>(threads) : cores;
+  const size_t workers = std::min(wanted, count);
+  std::atomic<size_t> next{0};
+  auto run = [&] {
+    for (size_t i = next++; i < count; i = next++) work(i);
+  };
+  std::vector<std::thread> others;
+  for (size_t i = 1; i < workers; ++i) others.emplace_back(run);
+  run();
+  for (std::thread& other : others) other.join();
+}
+
+}  // namespace
 
 Result<std::vector<double>> PredictHeldOut(const Measurements& all,
                                            const std::vector<Feature>& known,
@@ -51,23 +73,14 @@ double PercentageError(double predicted, double measured) {
 }
 
 double MapeOverModels(const Measurements& all, const std::vector<double>& predicted, size_t level) {
-  std::vector<double> sum(all.models.size(), 0);
-  std::vector<double> count(all.models.size(), 0);
+  std::vector<Mean> of_models(all.models.size());
   for (size_t i = 0; i < all.nodes.size(); ++i) {
     const Measurement& row = all.rows[all.nodes[i].row];
-    const double error = PercentageError(predicted[i], row.measured);
-    if (row.level != level || std::isnan(error)) continue;
-    sum[row.model] += error;
-    count[row.model] += 1;
+    if (row.level == level) of_models[row.model].Add(PercentageError(predicted[i], row.measured));
   }
-  double total = 0;
-  double models = 0;
-  for (size_t model = 0; model < sum.size(); ++model) {
-    if (count[model] == 0) continue;
-    total += sum[model] / count[model];
-    models += 1;
-  }
-  return models > 0 ? total / models : kUnknown;
+  Mean over_models;
+  for (const Mean& mean : of_models) over_models.Add(mean.Get());
+  return over_models.Get();
 }
 
 }  // namespace beryl::learn

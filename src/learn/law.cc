@@ -155,16 +155,12 @@ class LawFitter {
   const Measurement& Row(size_t line) const { return all_.rows[rows_[line]]; }
   // Joules by time alone, at the power that half of the lines stay below.
   VectorXd TypicalJoules() const {
-    std::vector<double> watts;
-    for (size_t line = 0; line < rows_.size(); ++line) {
-      watts.push_back(Row(line).measured / At(Row(line).features, Feature::kSeconds));
-    }
-    const double typical = MedianOf(std::move(watts));
-    VectorXd joules(static_cast<Eigen::Index>(rows_.size()));
-    for (size_t line = 0; line < rows_.size(); ++line) {
-      joules[static_cast<Eigen::Index>(line)] = typical * At(Row(line).features, Feature::kSeconds);
-    }
-    return joules;
+    std::vector<double> watts = ColumnOf(Feature::kSeconds);
+    const VectorXd seconds =
+        Eigen::Map<VectorXd>(watts.data(), static_cast<Eigen::Index>(watts.size()));
+    for (size_t line = 0; line < watts.size(); ++line)
+      watts[line] = Row(line).measured / watts[line];
+    return MedianOf(std::move(watts)) * seconds;
   }
 
   std::vector<double> ColumnOf(Feature feature) const {
@@ -246,13 +242,10 @@ class LawFitter {
 }  // namespace
 
 LawTerms TermsOf(const std::vector<Feature>& known) {
-  auto has = [&](Feature feature) {
-    return std::find(known.begin(), known.end(), feature) != known.end();
-  };
   LawTerms terms;
-  terms.gpu_energy = has(Feature::kGpuEnergy);
-  terms.cpu_energy = has(Feature::kCpuEnergy);
-  terms.busy = has(Feature::kCpu) && !terms.cpu_energy;
+  terms.gpu_energy = Has(known, Feature::kGpuEnergy);
+  terms.cpu_energy = Has(known, Feature::kCpuEnergy);
+  terms.busy = Has(known, Feature::kCpu) && !terms.cpu_energy;
   return terms;
 }
 

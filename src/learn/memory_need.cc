@@ -21,12 +21,6 @@ double WeightWidth(Dtype dtype) {
   return ActivationWidth(dtype);
 }
 
-double Elements(const Shape& shape) {
-  double elements = 1;
-  for (uint8_t i = 0; i < shape.rank; ++i) elements *= static_cast<double>(shape.dims[i]);
-  return elements;
-}
-
 const Shape* ShapeAt(const Description& description, uint32_t at) {
   return at < description.shapes.size() ? &description.shapes[at] : nullptr;
 }
@@ -58,7 +52,7 @@ double CacheByProjections(const Description& description, RunPhase phase, double
     if (!IsKeyOrValue(node.scope) || node.output_count == 0) continue;
     const Shape* output = ShapeAt(description, node.first_shape + node.input_count);
     if (output == nullptr || output->rank == 0) continue;
-    width += static_cast<double>(output->dims[output->rank - size_t{1}]);
+    width += output->Last();
   }
   return width * tokens;
 }
@@ -73,7 +67,7 @@ double CacheByAttention(const Description& description, RunPhase phase) {
                                                                 : 0;
     for (uint8_t i = 1; i <= last && i < node.input_count; ++i) {
       if (const Shape* shape = ShapeAt(description, node.first_shape + i)) {
-        elements += Elements(*shape);
+        elements += shape->Elements();
       }
     }
   }

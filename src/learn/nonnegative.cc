@@ -6,19 +6,6 @@
 #include "learn/least_squares.h"
 
 namespace beryl::learn {
-namespace {
-
-// Least squares on the columns in `free` alone.
-Eigen::VectorXd SolveFree(const Eigen::MatrixXd& r, const Eigen::VectorXd& b,
-                          const std::vector<Eigen::Index>& free) {
-  Eigen::MatrixXd part(r.rows(), static_cast<Eigen::Index>(free.size()));
-  for (size_t i = 0; i < free.size(); ++i) {
-    part.col(static_cast<Eigen::Index>(i)) = r.col(free[i]);
-  }
-  return SolveLeastSquares(part, b);
-}
-
-}  // namespace
 
 Eigen::VectorXd SolveNonnegative(const Eigen::MatrixXd& a, const Eigen::VectorXd& b) {
   const Eigen::Index count = a.cols();
@@ -54,7 +41,8 @@ Eigen::VectorXd SolveNonnegative(const Eigen::MatrixXd& a, const Eigen::VectorXd
         if (is_free[static_cast<size_t>(i)]) free.push_back(i);
       }
       if (free.empty()) break;
-      const Eigen::VectorXd wanted = SolveFree(r, target, free);
+      // Least squares on the free columns alone.
+      const Eigen::VectorXd wanted = SolveLeastSquares(r(Eigen::all, free), target);
       // As far towards it as nothing falls below zero; what gets there first stays at zero.
       double step = 1;
       for (size_t i = 0; i < free.size(); ++i) {

@@ -33,40 +33,34 @@ constexpr double kOwnDoubt = 0.05;  // about operations that are in no primitive
 constexpr double kParentNoise = 0.01;
 constexpr double kUnknownDistance = 3;  // of a group that was never measured
 
-double UnitOf(Eigen::Index device_column) {
-  return device_column % 3 == 0 ? kKernelUnit : kWorkUnit;
+// Of each kind: kernels, operations, bytes.
+Eigen::VectorXd DeviceUnits() {
+  return Eigen::Vector3d(kKernelUnit, kWorkUnit, kWorkUnit).replicate<kDeviceKindCount, 1>();
 }
 
 Eigen::VectorXd DeviceRow(const DeviceWork& work) {
-  Eigen::VectorXd row(kDevice);
-  for (Eigen::Index i = 0; i < kDevice; ++i) row[i] = work[static_cast<size_t>(i)] * UnitOf(i);
-  return row;
+  return Eigen::Map<const Eigen::VectorXd>(work.data(), kDevice).cwiseProduct(DeviceUnits());
 }
 
 Eigen::VectorXd HostRow(const HostWork& work) {
-  Eigen::VectorXd row(kHost);
-  for (Eigen::Index i = 0; i < kHost; ++i) row[i] = work[static_cast<size_t>(i)] * kKernelUnit;
-  return row;
+  return kKernelUnit * Eigen::Map<const Eigen::VectorXd>(work.data(), kHost);
 }
 
 DeviceWork AllWork(const NodeOperations& node, const std::vector<Primitive>& primitives) {
   DeviceWork all = node.own;
-  for (const auto& [index, times] : node.primitives) {
-    for (size_t i = 0; i < all.size(); ++i) all[i] += times * primitives[index].device[i];
-  }
+  for (const auto& [index, times] : node.primitives) Add(all, primitives[index].device, times);
   return all;
 }
 
 KindCosts CostsOf(const Eigen::VectorXd& device, const Eigen::VectorXd& host) {
   KindCosts costs;
-  for (size_t kind = 0; kind < kDeviceKindCount; ++kind) {
-    const auto at = static_cast<Eigen::Index>(3 * kind);
-    costs.device[kind] = {device[at] * kKernelUnit, device[at + 1] * kWorkUnit,
-                          device[at + 2] * kWorkUnit};
+  const Eigen::VectorXd of = device.cwiseProduct(DeviceUnits());
+  Eigen::Index at = 0;
+  for (DeviceCost& cost : costs.device) {
+    cost = {of[at], of[at + 1], of[at + 2]};
+    at += 3;
   }
-  for (size_t kind = 0; kind < kHostKindCount; ++kind) {
-    costs.host[kind] = host[static_cast<Eigen::Index>(kind)] * kKernelUnit;
-  }
+  Eigen::Map<Eigen::VectorXd>(costs.host.data(), kHost) = host * kKernelUnit;
   return costs;
 }
 

@@ -39,26 +39,11 @@ Kinds KindsOf(MathKind kind) {
   return {};
 }
 
-double Elements(const Shape& shape) {
-  double elements = 1;
-  for (uint8_t i = 0; i < shape.rank; ++i) elements *= static_cast<double>(shape.dims[i]);
-  return elements;
-}
-
-double Last(const Shape& shape) {
-  return shape.rank > 0 ? static_cast<double>(shape.dims[shape.rank - size_t{1}]) : 1;
-}
-
 void AddKernel(DeviceWork& device, DeviceKind kind, double kernels, double flops, double bytes) {
   double* at = &device[3 * static_cast<size_t>(kind)];
   at[0] += kernels;
   at[1] += flops;
   at[2] += bytes;
-}
-
-template <typename Array>
-void Add(Array& sum, const Array& work, double times = 1) {
-  for (size_t i = 0; i < sum.size(); ++i) sum[i] += times * work[i];
 }
 
 // One math operation, over all its runs.
@@ -98,15 +83,15 @@ class Operation {
   }
 
   double Width() const {
-    const double elements = Elements(Output()) * node_.runs;
+    const double elements = Output().Elements() * node_.runs;
     return elements > 0 ? node_.work.bytes_written / elements : 4;
   }
 
  private:
   bool HasSmallInput() const {
-    const double size = Elements(Output());
+    const double size = Output().Elements();
     for (uint8_t i = 0; i < node_.input_count; ++i) {
-      if (Elements(Input(i)) < size) return node_.input_count > 1;
+      if (Input(i).Elements() < size) return node_.input_count > 1;
     }
     return false;
   }
@@ -140,23 +125,23 @@ std::optional<uint8_t> GroupOf(MathKind kind) {
 
 std::array<double, 4> SizesOf(const Operation& operation) {
   const Shape& output = operation.Output();
-  const double columns = Last(output);
+  const double columns = output.Last();
   switch (operation.kind()) {
     case MathKind::kMatmul:
-      return {1, Elements(output) / columns, columns, Last(operation.Input(0))};
+      return {1, output.Elements() / columns, columns, operation.Input(0).Last()};
     case MathKind::kBatchedMatmul: {
       // Both products of attention have one size in data: nothing tells them apart.
       const Shape& left = operation.Input(0);
-      const double depth = Last(left);
+      const double depth = left.Last();
       const double rows = static_cast<double>(left.dims[left.rank - size_t{2}]);
       std::array<double, 3> sizes = {rows, columns, depth};
       std::sort(sizes.begin(), sizes.end());
-      return {Elements(output) / (rows * columns), sizes[0], sizes[1], sizes[2]};
+      return {output.Elements() / (rows * columns), sizes[0], sizes[1], sizes[2]};
     }
     case MathKind::kElementwise:
-      return {1, 1, Elements(output), 1};
+      return {1, 1, output.Elements(), 1};
     default:
-      return {1, Elements(output) / columns, columns, 1};
+      return {1, output.Elements() / columns, columns, 1};
   }
 }
 
@@ -188,22 +173,21 @@ std::vector<NodeOperations> OperationCounter::Count(const Description& descripti
         if (operation.kind() == MathKind::kMatmul && operation.IsFused())
           primitive.type += ", fused";
         primitive.sizes = SizesOf(operation);
-        primitive.width = operation.Width();
         for (size_t i = 0; i < of.own.size(); ++i) primitive.device[i] = of.own[i] / runs;
         for (size_t i = 0; i < of.host.size(); ++i) primitive.host[i] = of.host[i] / runs;
         // A product of activations is a function, as activations were: all else is a module.
         const bool called = operation.kind() != MathKind::kBatchedMatmul &&
                             operation.kind() != MathKind::kElementwise;
         if (called) {
-          primitive.host[static_cast<size_t>(HostKind::kCall)] += 1;
-          of.host[static_cast<size_t>(HostKind::kCall)] += runs;
+          primitive.host[kCallOfHost] += 1;
+          of.host[kCallOfHost] += runs;
         }
         of.primitive = true;
         of.own = {};
         of.primitives = {{Intern(std::move(primitive)), runs}};
       }
     } else if (runs > 0) {
-      of.host[static_cast<size_t>(HostKind::kCall)] += runs;
+      of.host[kCallOfHost] += runs;
     }
     if (node == 0) break;
     NodeOperations& parent = counted[nodes[node].parent];

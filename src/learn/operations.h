@@ -16,6 +16,12 @@ namespace beryl::learn {
 // Kernels, floating-point operations and bytes of each kind, one after the other.
 using DeviceWork = std::array<double, 3 * kDeviceKindCount>;
 using HostWork = std::array<double, kHostKindCount>;
+inline constexpr auto kCallOfHost = static_cast<size_t>(HostKind::kCall);
+
+template <typename Array>
+void Add(Array& sum, const Array& work, double times = 1) {
+  for (size_t i = 0; i < sum.size(); ++i) sum[i] += times * work[i];
+}
 
 // A primitive that is one kernel: what it takes to run it once, and what tells it apart.
 struct Primitive {
@@ -24,7 +30,6 @@ struct Primitive {
   std::array<double, 4> sizes = {};  // batch, rows, columns, depth
   DeviceWork device = {};
   HostWork host = {};
-  double width = 4;  // bytes an element of what comes out
 
   bool operator==(const Primitive&) const = default;
 };

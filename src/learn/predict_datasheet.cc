@@ -16,6 +16,25 @@ constexpr double kNominal = 0.9;
 // From here on a note says that starting operations takes most of the time.
 constexpr double kMostlyLaunch = 0.5;
 
+// What is assumed of every device of a kind, because no datasheet says it. docs/datasheets.md says
+// where each number comes from and how far off it was where that could be checked.
+struct DatasheetPriors {
+  double launch_s;       // to start an operation, on top of what it does
+  double send_s;         // the same of one that all GPUs take part in
+  double matmul;         // share of the peak that large matrix products reach
+  double ramp_s;         // they reach half of that at what the peak does in this time
+  double vector;         // share of the peak that everything else reaches
+  double bandwidth;      // share of the memory's bandwidth
+  double link;           // share of the link's
+  double host_link;      // bytes a second each way, where the datasheet has no link
+  double awake;          // share of (board - idle) power as soon as something runs,
+  double compute_power;  // on top of it while its units compute,
+  double memory_power;   // while memory is busy,
+  double link_power;     // and while links are
+  double factor;         // of the whole: nine times in ten within this factor of the prediction
+  double launch_factor;  // added to it as far as time goes into starting operations
+};
+
 constexpr DatasheetPriors kGpuPriors = {
     // 5 us: what PyTorch needs to dispatch and start a kernel without CUDA graphs, 4 to 10 us.
     .launch_s = 5e-6,
@@ -60,6 +79,16 @@ constexpr DatasheetPriors kCpuPriors = {
     .factor = 2,
     .launch_factor = 1,
 };
+
+const DatasheetPriors& PriorsOf(const Datasheet& sheet) {
+  return sheet.gpu ? kGpuPriors : kCpuPriors;
+}
+
+double RateOf(const Datasheet& sheet, Dtype dtype) {
+  return sheet.matmul_flops[static_cast<size_t>(dtype)];
+}
+
+bool IsNarrow(Dtype dtype) { return dtype == Dtype::kInt8 || dtype == Dtype::kInt4; }
 
 // Of one operation over all its runs, on each GPU.
 struct Cost {
@@ -125,33 +154,25 @@ std::string ScopeNote(const Datasheet& sheet, const Description& description) {
 
 // What the datasheet does not say of the numbers' type, or says in two ways; empty: nothing.
 std::string RateNote(const Datasheet& sheet, Dtype dtype) {
-  const auto rate_of = [&](Dtype of) { return sheet.matmul_flops[static_cast<size_t>(of)]; };
-  const bool narrow = dtype == Dtype::kInt8 || dtype == Dtype::kInt4;
-  const bool half = !std::isnan(rate_of(Dtype::kFloat16));
+  const bool half = !std::isnan(RateOf(sheet, Dtype::kFloat16));
   if (dtype == Dtype::kFloat32) {
-    return sheet.gpu && rate_of(Dtype::kFloat16) > 4 * rate_of(Dtype::kFloat32)
+    return sheet.gpu && RateOf(sheet, Dtype::kFloat16) > 4 * RateOf(sheet, Dtype::kFloat32)
                ? "float32 products at the full float32 rate, without TF32"
                : "";
   }
-  if (!std::isnan(rate_of(dtype))) return "";
+  if (!std::isnan(RateOf(sheet, dtype))) return "";
   return fmt::format("products of {} at the rate of {}: {}", DtypeName(dtype),
-                     narrow && half ? "float16" : "float32",
-                     narrow ? "only weights are that narrow, and are widened first"
-                            : "the device has no faster units for them");
+                     IsNarrow(dtype) && half ? "float16" : "float32",
+                     IsNarrow(dtype) ? "only weights are that narrow, and are widened first"
+                                     : "the device has no faster units for them");
 }
 
 }  // namespace
 
-const DatasheetPriors& PriorsOf(const Datasheet& sheet) {
-  return sheet.gpu ? kGpuPriors : kCpuPriors;
-}
-
 double MatmulRate(const Datasheet& sheet, Dtype dtype) {
-  const auto rate_of = [&](Dtype of) { return sheet.matmul_flops[static_cast<size_t>(of)]; };
-  if (!std::isnan(rate_of(dtype))) return rate_of(dtype);
-  const bool narrow = dtype == Dtype::kInt8 || dtype == Dtype::kInt4;
-  if (narrow && !std::isnan(rate_of(Dtype::kFloat16))) return rate_of(Dtype::kFloat16);
-  return rate_of(Dtype::kFloat32);
+  const double half = RateOf(sheet, Dtype::kFloat16);
+  if (!std::isnan(RateOf(sheet, dtype))) return RateOf(sheet, dtype);
+  return IsNarrow(dtype) && !std::isnan(half) ? half : RateOf(sheet, Dtype::kFloat32);
 }
 
 void PredictByDatasheet(const Datasheet& sheet, const Description& description,

@@ -8,26 +8,6 @@
 
 namespace beryl::learn {
 
-// What is assumed of every device of a kind, because no datasheet says it. docs/datasheets.md says
-// where each number comes from and how far off it was where that could be checked.
-struct DatasheetPriors {
-  double launch_s;       // to start an operation, on top of what it does
-  double send_s;         // the same of one that all GPUs take part in
-  double matmul;         // share of the peak that large matrix products reach
-  double ramp_s;         // they reach half of that at what the peak does in this time
-  double vector;         // share of the peak that everything else reaches
-  double bandwidth;      // share of the memory's bandwidth
-  double link;           // share of the link's
-  double host_link;      // bytes a second each way, where the datasheet has no link
-  double awake;          // share of (board - idle) power as soon as something runs,
-  double compute_power;  // on top of it while its units compute,
-  double memory_power;   // while memory is busy,
-  double link_power;     // and while links are
-  double factor;         // of the whole: nine times in ten within this factor of the prediction
-  double launch_factor;  // added to it as far as time goes into starting operations
-};
-const DatasheetPriors& PriorsOf(const Datasheet& sheet);
-
 // Operations a second of matrix products of this type: where the datasheet says nothing, int8 and
 // int4 go at the rate of float16, and float16 and bfloat16 at that of float32.
 double MatmulRate(const Datasheet& sheet, Dtype dtype);

@@ -44,11 +44,9 @@ void AddWithin(const Description& description, const std::vector<NodeOperations>
                    : costs.DeviceWithin(counted[node].own);
     } else {
       // The call itself: what the host does for it and for nothing below it.
-      host[static_cast<size_t>(HostKind::kCall)] =
-          counted[node].host[static_cast<size_t>(HostKind::kCall)];
-      for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end) {
-        host[static_cast<size_t>(HostKind::kCall)] -=
-            counted[child].host[static_cast<size_t>(HostKind::kCall)];
+      host[kCallOfHost] = counted[node].host[kCallOfHost];
+      for (const NodeId child : Children(description.tree, node)) {
+        host[kCallOfHost] -= counted[child].host[kCallOfHost];
       }
     }
     self[node] = device + idle * costs.HostWithin(host);
@@ -59,8 +57,7 @@ void AddWithin(const Description& description, const std::vector<NodeOperations>
 std::vector<NodeId> PassesOf(const Description& description) {
   if (description.nodes[0].phase != RunPhase::kAll) return {0};
   std::vector<NodeId> passes;
-  const auto& nodes = description.tree.nodes;
-  for (NodeId node = 1; node < nodes.size(); node = nodes[node].end) passes.push_back(node);
+  for (const NodeId pass : Children(description.tree, 0)) passes.push_back(pass);
   return passes;
 }
 
@@ -94,12 +91,9 @@ CostEstimate EstimateOf(const Description& description, const std::vector<NodeOp
   // Within a whole, elementwise primitives are operations like all others that are in no primitive.
   const bool elementwise = of.primitive && primitives[of.primitives[0].first].group ==
                                                static_cast<uint8_t>(DeviceKind::kElementwise);
+  if (!elementwise && (of.primitive || !math)) return costs.Alone(of);
   CostEstimate estimate;
-  if (elementwise || (math && !of.primitive)) {
-    estimate.noise = kMathNoise;
-  } else {
-    estimate = costs.Alone(of);
-  }
+  estimate.noise = kMathNoise;
   return estimate;
 }
 

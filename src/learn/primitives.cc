@@ -18,14 +18,12 @@ PrimitiveRegressor Fit(const Measurements& all, const std::vector<uint32_t>& row
   regressor.standard = StandardOf(all, rows, features);
   const auto lines = static_cast<Eigen::Index>(rows.size());
   const auto columns = static_cast<Eigen::Index>(features.size());
-  double weight = 0;
   double mean = 0;
   for (const uint32_t row : rows) {
-    weight += all.rows[row].count;
     mean += all.rows[row].count * all.rows[row].measured;
     regressor.samples += all.rows[row].count;
   }
-  mean /= weight;
+  mean /= static_cast<double>(regressor.samples);
   Eigen::MatrixXd x(lines, columns);
   Eigen::VectorXd y(lines);
   for (Eigen::Index line = 0; line < lines; ++line) {

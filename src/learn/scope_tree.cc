@@ -119,11 +119,7 @@ class TreeBuilder {
     }
     const auto node = static_cast<uint32_t>(nodes_.size());
     nodes_.emplace_back().row = index;
-    if (kind == RowKind::kPrimitive) {
-      Hang(node, row.scope, row);
-    } else {
-      Hang(node, OccurrenceScope(row), row);
-    }
+    Hang(node, kind == RowKind::kPrimitive ? row.scope : OccurrenceScope(row), row);
   }
 
   // "attention.self.matmul", then "attention.self.matmul_1".

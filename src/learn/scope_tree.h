@@ -1,6 +1,7 @@
 // From rows that each know only their own scope ("encoder.layer.0.attention.self") to trees.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -29,6 +30,15 @@ struct ScopedRow {
   uint32_t file = 0;  // in the list of names
   uint64_t line = 0;
 };
+
+// Which features a node of a data set has to have.
+inline constexpr std::array<Feature, 7> kAlwaysNeeded = {
+    Feature::kBatchSize, Feature::kSeqLen, Feature::kFlops,  Feature::kMemBytes,
+    Feature::kCpu,       Feature::kMem,    Feature::kSeconds};
+// All of these, or Feature::kCpuEnergy of a machine without GPU.
+inline constexpr std::array<Feature, 5> kNeededOfGpu = {Feature::kGpu, Feature::kGpuMem,
+                                                        Feature::kGpuClock, Feature::kGpuMemClock,
+                                                        Feature::kGpuEnergy};
 
 // No scope has more parts than this.
 inline constexpr size_t kDeepestScope = 100;

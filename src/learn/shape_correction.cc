@@ -111,13 +111,9 @@ ShapeCorrection FitCorrection(const std::vector<CorrectionSample>& samples) {
   ShapeCorrection best;
   double most = -std::numeric_limits<double>::infinity();
   size_t best_noise = 0;
-  Eigen::MatrixXd likeness(count, count);
   for (const double length : kLengths) {
-    for (Eigen::Index i = 0; i < count; ++i) {
-      for (Eigen::Index j = 0; j < count; ++j) {
-        likeness(i, j) = Likeness(distance(i, j), length, offset(i, j) > 0);
-      }
-    }
+    const Eigen::MatrixXd likeness = distance.binaryExpr(
+        offset, [&](double far, double same) { return Likeness(far, length, same > 0); });
     for (const double spread : kSpreads) {
       const Eigen::MatrixXd covariance =
           spread * spread * likeness + kTypeOffset * kTypeOffset * offset;

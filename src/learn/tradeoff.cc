@@ -197,14 +197,9 @@ Result<Tradeoff> TradeOff(const Dataset& data, const std::vector<Column>& predic
       tradeoff.without_size.push_back(one.model);
       continue;
     }
-    tradeoff.points.push_back({one.model,
-                               one.label,
-                               one.accuracy,
-                               {energy.measured_j, energy.predicted_j},
-                               energy.low_j,
-                               energy.high_j,
-                               false,
-                               false});
+    const TwoEnergies both_ways = {energy.measured_j, energy.predicted_j};
+    tradeoff.points.push_back(
+        {one.model, one.label, one.accuracy, both_ways, energy.low_j, energy.high_j, false, false});
   }
   if (tradeoff.points.empty()) {
     return InvalidError(fmt::format(

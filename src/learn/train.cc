@@ -10,25 +10,22 @@
 namespace beryl::learn {
 namespace {
 
-bool AllFinite(const std::vector<double>& values) {
-  return std::all_of(values.begin(), values.end(),
-                     [](double value) { return std::isfinite(value); });
-}
-
 bool IsFinite(const EnergyModel& model) {
-  bool finite = std::isfinite(model.pue) && std::isfinite(model.law.rest_w.value) &&
-                std::isfinite(model.law.rest_w.deviation) && AllFinite(model.weighting.weights) &&
-                AllFinite(model.weighting.standard.mean) &&
-                AllFinite(model.weighting.standard.scale) && std::isfinite(model.weighting.bias);
-  for (const auto* term : {&model.law.gpu_energy, &model.law.cpu_energy, &model.law.busy_w}) {
-    finite =
-        finite && (!*term || (std::isfinite((*term)->value) && std::isfinite((*term)->deviation)));
+  std::vector<double> numbers = {model.pue};
+  const auto add = [&](const auto& part) {
+    for (const auto* list : {&part.standard.mean, &part.standard.scale, &part.weights}) {
+      numbers.insert(numbers.end(), list->begin(), list->end());
+    }
+    numbers.push_back(part.bias);
+  };
+  add(model.weighting);
+  for (const auto& [type, regressor] : model.primitives) add(regressor);
+  const EnergyLaw& law = model.law;
+  for (const auto& term : {law.gpu_energy, law.cpu_energy, law.busy_w, std::optional(law.rest_w)}) {
+    if (term) numbers.insert(numbers.end(), {term->value, term->deviation});
   }
-  for (const auto& [type, regressor] : model.primitives) {
-    finite = finite && AllFinite(regressor.weights) && AllFinite(regressor.standard.mean) &&
-             AllFinite(regressor.standard.scale) && std::isfinite(regressor.bias);
-  }
-  return finite;
+  return std::all_of(numbers.begin(), numbers.end(),
+                     [](double number) { return std::isfinite(number); });
 }
 
 }  // namespace

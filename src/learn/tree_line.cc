@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "learn/member_name.h"
-#include "learn/needed_features.h"
 #include "learn/scope_tree.h"
 #include "learn/tree_lines.h"
 
@@ -138,19 +137,12 @@ class LineReader {
     } else if (key == "level" || key == "parent_name" || key == "child_nodes" ||
                key == "predicted_energy") {
       return;  // told by the tree, or written anew
-    } else if (const auto feature = FindFeature(key.Text())) {
+    } else if (const auto feature = FindFeature(key.Text());
+               feature && *feature != Feature::kInputSize) {
       run_.features[node][static_cast<size_t>(*feature)] = Number(key, value);
     } else {
       run_.extra[node] += fmt::format(",\"{}\":{}", RawMemberName(key), Trim(value.Raw(kNoLimit)));
     }
-  }
-
-  static std::optional<Feature> FindFeature(std::string_view column) {
-    for (size_t i = 0; i < kFeatureCount; ++i) {
-      const auto feature = static_cast<Feature>(i);
-      if (feature != Feature::kInputSize && LookOf(feature).column == column) return feature;
-    }
-    return std::nullopt;
   }
 
   void ReadId(json::Value value, NodeId node) {

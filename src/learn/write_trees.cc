@@ -1,5 +1,4 @@
 #include <cmath>
-#include <iterator>
 #include <unordered_set>
 #include <utility>
 
@@ -11,8 +10,6 @@
 
 namespace beryl::learn {
 namespace {
-
-std::string Quoted(std::string_view text) { return JsonWriter().Value(text).Take(); }
 
 // Ids that nodes came with, and those made up for the others.
 class IdMaker {
@@ -36,28 +33,25 @@ class IdMaker {
 // end: no recursion, however deep the tree.
 class TreeWriter {
  public:
-  TreeWriter(const ModelRun& run, const Column* predicted, IdMaker& ids, std::string& out)
-      : run_(run), predicted_(predicted), ids_(ids), out_(out) {}
+  TreeWriter(const ModelRun& run, const Column* predicted, IdMaker& ids)
+      : run_(run), predicted_(predicted), ids_(ids) {}
 
-  void Write() {
+  std::string Write() {
     const std::vector<TreeNode>& nodes = run_.tree.nodes;
     MakeScopes();
-    out_ += "{\"model_name\":" + Quoted(run_.model);
-    WriteNumber("batch_size", run_.batch_size);
-    WriteNumber("seq_len", run_.seq_len);
-    out_ += ",\"frontend_tree\":";
+    json_.BeginObject().Member("model_name", run_.model);
+    WriteKnown("batch_size", run_.batch_size);
+    WriteKnown("seq_len", run_.seq_len);
+    json_.Key("frontend_tree");
     std::vector<NodeId> open;
     for (NodeId node = 0; node < nodes.size(); ++node) {
-      while (!open.empty() && nodes[open.back()].end <= node) {
-        out_ += "]}";
-        open.pop_back();
-      }
-      if (!open.empty() && open.back() + 1 != node) out_ += ',';
+      for (; !open.empty() && nodes[open.back()].end <= node; open.pop_back()) json_.End().End();
       WriteNode(node);
       open.push_back(node);
     }
-    for (size_t i = 0; i < open.size(); ++i) out_ += "]}";
-    out_ += "}\n";
+    for (size_t i = 0; i < open.size(); ++i) json_.End().End();
+    json_.End();
+    return json_.Take() + "\n";
   }
 
  private:
@@ -69,58 +63,38 @@ class TreeWriter {
     }
   }
 
-  void WriteNumber(std::string_view name, double value) {
-    if (!std::isfinite(value)) return;
-    fmt::format_to(std::back_inserter(out_), ",\"{}\":{}", name, value);
+  void WriteKnown(std::string_view name, double value) {
+    if (std::isfinite(value)) json_.Member(name, value);
   }
 
+  // All but the end of its children and of itself.
   void WriteNode(NodeId id) {
-    const TreeNode& node = run_.tree.nodes[id];
+    const TreeNode& node = run_.tree[id];
     const std::string_view extra =
         id < run_.extra.size() ? std::string_view(run_.extra[id]) : std::string_view();
-    out_ += "{\"scope\":" + Quoted(scopes_[id]);
-    if (!extra.starts_with(kIdMember)) out_ += ",\"id\":" + Quoted(ids_.IdOf(run_, id));
-    out_ += ",\"parent_name\":" + Quoted(id == 0 ? std::string_view() : scopes_[node.parent]);
-    fmt::format_to(std::back_inserter(out_), ",\"level\":{},\"instance_type\":{}", node.depth,
-                   Quoted(node.type));
-    WriteLevel(node, node.end == id + 1);
+    json_.BeginObject().Member("scope", scopes_[id]);
+    if (!extra.starts_with(kIdMember)) json_.Member("id", ids_.IdOf(run_, id));
+    json_.Member("parent_name", id == 0 ? "" : scopes_[node.parent]);
+    json_.Member("level", node.depth).Member("instance_type", node.type);
+    const Level shown = run_.tree.IsLeaf(id) ? Level::kMl : node.level;
+    json_.Member("type", LevelName(shown));
+    if (shown != node.level) json_.Member(kLevelMember, LevelName(node.level));
     for (size_t i = 0; i < kFeatureCount; ++i) {
       const auto feature = static_cast<Feature>(i);
       if (feature == Feature::kInputSize) continue;  // the product of two others
-      WriteNumber(LookOf(feature).column, run_.features[id][i]);
+      WriteKnown(LookOf(feature).column, run_.features[id][i]);
     }
-    WriteNumber("ground_truth_energy", run_.measured[id]);
-    if (predicted_ != nullptr && id < predicted_->total.size()) {
-      WriteNumber("predicted_energy", predicted_->total[id]);
-    }
-    out_ += extra;
-    WriteChildScopes(id);
-    out_ += ",\"child_nodes_obj\":[";
-  }
-
-  void WriteLevel(const TreeNode& node, bool is_leaf) {
-    const std::string_view level = LevelName(node.level);
-    const std::string_view shown = is_leaf ? LevelName(Level::kMl) : level;
-    fmt::format_to(std::back_inserter(out_), ",\"type\":\"{}\"", shown);
-    if (shown != level) {
-      fmt::format_to(std::back_inserter(out_), ",\"{}\":\"{}\"", kLevelMember, level);
-    }
-  }
-
-  void WriteChildScopes(NodeId id) {
-    const std::vector<TreeNode>& nodes = run_.tree.nodes;
-    out_ += ",\"child_nodes\":[";
-    for (NodeId child = id + 1; child < nodes[id].end; child = nodes[child].end) {
-      if (child != id + 1) out_ += ',';
-      out_ += Quoted(scopes_[child]);
-    }
-    out_ += ']';
+    WriteKnown("ground_truth_energy", run_.measured[id]);
+    if (predicted_ != nullptr) WriteKnown("predicted_energy", At(predicted_->total, id));
+    json_.MoreMembers(extra).Key("child_nodes").BeginArray();
+    for (const NodeId child : Children(run_.tree, id)) json_.Value(scopes_[child]);
+    json_.End().Key("child_nodes_obj").BeginArray();
   }
 
   const ModelRun& run_;
   const Column* predicted_;
   IdMaker& ids_;
-  std::string& out_;
+  JsonWriter json_;
   std::vector<std::string> scopes_;  // by node
 };
 
@@ -139,7 +113,7 @@ std::string WriteTrees(const Dataset& data, const std::vector<Column>& predicted
   IdMaker ids(data);
   for (size_t i = 0; i < data.runs.size(); ++i) {
     if (HasNoRoot(data.runs[i])) continue;
-    TreeWriter(data.runs[i], i < predicted.size() ? &predicted[i] : nullptr, ids, out).Write();
+    out += TreeWriter(data.runs[i], i < predicted.size() ? &predicted[i] : nullptr, ids).Write();
   }
   return out;
 }

@@ -61,6 +61,13 @@ OneModel AddPhases(const Description& description) {
   return one;
 }
 
+// The innermost module around an operation; 0: none is.
+NodeId ModuleOf(const TraceTree& built, uint32_t kind) {
+  NodeId node = built.node_of_kind[kind];
+  while (node != 0 && !IsModule(built.tree[node].level)) node = built.tree[node].parent;
+  return node;
+}
+
 // Which input of an operation is a weight; nothing: it is not known to have one.
 std::optional<size_t> WeightOf(std::string_view type) {
   static constexpr std::pair<std::string_view, size_t> kWeights[] = {
@@ -82,8 +89,7 @@ class SeenWeights {
     for (uint32_t kind = 0; kind < trace.kinds.size(); ++kind) {
       const OpKind& of = trace.kinds[kind];
       if (of.shapes == 0 || of.phase != Phase::kForward) continue;
-      NodeId node = built.node_of_kind[kind];
-      while (node != 0 && !IsModule(built.tree[node].level)) node = built.tree[node].parent;
+      const NodeId node = ModuleOf(built, kind);
       const std::optional<size_t> weight = WeightOf(trace.strings.Text(of.type));
       std::vector<TensorShape> shapes = ReadShapes(trace.strings.Text(of.shapes));
       for (size_t input = 0; input < shapes.size(); ++input) {
@@ -238,12 +244,16 @@ class Alignment {
   // A primitive calls its main operation once each time it runs, and none less often.
   void CountPasses() {
     const std::vector<uint64_t> counts = CountKinds(trace_);
-    std::vector<uint64_t> calls(built_.tree.size(), 0);
+    // Kinds that differ in their shapes only stand at the same node.
+    std::map<NodeId, uint64_t> calls_of_operation;
     for (uint32_t kind = 0; kind < trace_.kinds.size(); ++kind) {
       if (trace_.kinds[kind].phase != Phase::kForward) continue;
-      const NodeId parent = built_.tree[built_.node_of_kind[kind]].parent;
-      const uint64_t here = CallsOf(kind, counts);
-      calls[parent] = calls[parent] == 0 ? here : std::min(calls[parent], here);
+      calls_of_operation[built_.node_of_kind[kind]] += counts[kind];
+    }
+    std::vector<uint64_t> calls(built_.tree.size(), 0);
+    for (const auto& [node, here] : calls_of_operation) {
+      uint64_t& fewest = calls[built_.tree[node].parent];
+      fewest = fewest == 0 ? here : std::min(fewest, here);
     }
     std::vector<double> passes;
     for (NodeId node = 0; node < built_.tree.size(); ++node) {
@@ -264,27 +274,13 @@ class Alignment {
     result_.alignment.passes = *middle;
   }
 
-  // Kinds that differ in their shapes only stand at the same node.
-  uint64_t CallsOf(uint32_t kind, const std::vector<uint64_t>& counts) {
-    if (calls_of_node_.empty()) {
-      for (uint32_t at = 0; at < trace_.kinds.size(); ++at) {
-        if (trace_.kinds[at].phase == Phase::kForward) {
-          calls_of_node_[built_.node_of_kind[at]] += counts[at];
-        }
-      }
-    }
-    return calls_of_node_[built_.node_of_kind[kind]];
-  }
-
   void ShareOutEnergy() {
     std::vector<double> own(built_.tree.size(), 0);  // by module, with its own operations
     bool known = false;
     for (const EnergyShare& share : footprint_.shares) {
       if (!share.IsKnown()) continue;
       known = true;
-      NodeId node = built_.node_of_kind[share.kind];
-      while (node != 0 && !IsModule(built_.tree[node].level)) node = built_.tree[node].parent;
-      own[node] += share.energy.value;
+      own[ModuleOf(built_, share.kind)] += share.energy.value;
     }
     if (!known) return;
     ModelAlignment& alignment = result_.alignment;
@@ -323,17 +319,8 @@ class Alignment {
   void AddPassColumns() {
     const double passes = result_.alignment.passes;
     if (std::isnan(passes)) return;
-    Column energy;
-    energy.name = "pass";
-    energy.key = "pass_j";
-    energy.label = "a pass";
-    energy.prefix = "pass_";
-    Column time = energy;
-    time.name = "pass_time";
-    time.key = "pass_s";
-    time.prefix = "pass_time_";
-    time.label = "time";
-    time.quantity = Quantity::kTime;
+    Column energy = NamedColumn("pass", "pass_j", "a pass", Quantity::kEnergy);
+    Column time = NamedColumn("pass_time", "pass_s", "time", Quantity::kTime);
     Footprint forward = footprint_;
     std::erase_if(forward.shares, [&](const EnergyShare& share) {
       return trace_.kinds[share.kind].phase != Phase::kForward || !share.IsKnown();
@@ -419,8 +406,7 @@ class Alignment {
   }
 
   void AddScopes() {
-    TextColumn scopes;
-    scopes.key = scopes.label = "scope";
+    TextColumn scopes{"scope", "scope", TextColumn::Kind::kText, {}};
     scopes.values.resize(built_.tree.size());
     for (NodeId node = 0; node < built_.tree.size(); ++node) {
       if (place_[node] != kNoNode) scopes.values[node] = Described(place_[node]).scope;
@@ -476,7 +462,6 @@ class Alignment {
   NodeId root_ = 0;            // of the run: what the whole description is
   std::vector<NodeId> match_;  // by node of the run: of `one_`
   std::vector<NodeId> place_;  // the same, with further places of what was matched
-  std::map<NodeId, uint64_t> calls_of_node_;
   ModelOfRun result_;
 };
 

@@ -140,7 +140,7 @@ class Checker {
  private:
   template <typename Wanted>
   std::vector<RowFigures> Sum(const Wanted& wanted, bool per_step) const {
-    std::vector<std::vector<uint32_t>> rows(trace_.kinds.size());
+    RowsOfKind rows(trace_.kinds.size());
     for (uint32_t kind = 0; kind < rows.size(); ++kind) {
       if (wanted(kind)) rows[kind].push_back(0);
     }

@@ -25,6 +25,18 @@ void FindPrimitives(ModelTree& tree) {
   }
 }
 
+// The same kinds of operations on another tree; `node_of` says where each node went.
+TraceTree Move(const TraceTree& built, ModelTree tree, const std::vector<NodeId>& node_of) {
+  TraceTree moved;
+  moved.tree = std::move(tree);
+  moved.in_names.assign(moved.tree.size(), false);
+  for (NodeId node = 0; node < node_of.size(); ++node) {
+    if (built.in_names[node]) moved.in_names[node_of[node]] = true;
+  }
+  for (const NodeId node : built.node_of_kind) moved.node_of_kind.push_back(node_of[node]);
+  return moved;
+}
+
 }  // namespace
 
 TraceTree Build(const OpTrace& trace) {
@@ -92,22 +104,6 @@ TraceTree Build(const OpTrace& trace) {
   }
   return built;
 }
-
-namespace {
-
-// The same kinds of operations on another tree; `node_of` says where each node went.
-TraceTree Move(const TraceTree& built, ModelTree tree, const std::vector<NodeId>& node_of) {
-  TraceTree moved;
-  moved.tree = std::move(tree);
-  moved.in_names.assign(moved.tree.size(), false);
-  for (NodeId node = 0; node < node_of.size(); ++node) {
-    if (built.in_names[node]) moved.in_names[node_of[node]] = true;
-  }
-  for (const NodeId node : built.node_of_kind) moved.node_of_kind.push_back(node_of[node]);
-  return moved;
-}
-
-}  // namespace
 
 TraceTree Fold(const TraceTree& built, std::vector<NodeId>* node_of) {
   Folding folding = beryl::Fold(built.tree);

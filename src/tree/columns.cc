@@ -1,9 +1,5 @@
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "tree/derived_columns.h"
-#include "tree/step_spread.h"
+#include "tree/figures.h"
 #include "tree/tree.h"
 
 namespace beryl::tree {
@@ -12,47 +8,19 @@ namespace {
 // The deviation over steps of every node's total.
 std::vector<double> Deviations(const Footprint& footprint, const TraceTree& built,
                                size_t step_count) {
-  std::vector<size_t> order;
-  for (size_t i = 0; i < footprint.shares.size(); ++i) {
-    const EnergyShare& share = footprint.shares[i];
-    if (share.step != kNoStep && share.IsKnown()) order.push_back(i);
+  const NodeId nodes = built.tree.size();
+  RowsOfKind nodes_of_kind;
+  for (NodeId node : built.node_of_kind) {
+    std::vector<uint32_t>& around = nodes_of_kind.emplace_back(1, node);
+    while (node != 0) around.push_back(node = built.tree[node].parent);
   }
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return footprint.shares[a].step < footprint.shares[b].step;
-  });
-  const size_t nodes = built.tree.nodes.size();
+  const std::vector<const EnergyShare*> shares = SharesInSteps(footprint);
   std::vector<Spread> spreads(nodes);
-  std::vector<double> value(nodes, 0);
-  std::vector<bool> touched(nodes, false);
-  std::vector<NodeId> list;
   // Two turns: the means have to be known before distances from them can be added up.
-  for (const bool second : {false, true}) {
-    for (size_t i = 0; i < order.size();) {
-      const uint32_t step = footprint.shares[order[i]].step;
-      for (; i < order.size() && footprint.shares[order[i]].step == step; ++i) {
-        const EnergyShare& share = footprint.shares[order[i]];
-        for (NodeId node = built.node_of_kind[share.kind];; node = built.tree.nodes[node].parent) {
-          if (!touched[node]) list.push_back(node);
-          touched[node] = true;
-          value[node] += share.energy.value;
-          if (node == 0) break;
-        }
-      }
-      for (const NodeId node : list) {
-        Spread& spread = spreads[node];
-        if (second) {
-          const double distance = value[node] - spread.Mean(step_count);
-          spread.squares_about_mean += distance * distance;
-        } else {
-          spread.sum += value[node];
-          ++spread.given;
-        }
-        value[node] = 0;
-        touched[node] = false;
-      }
-      list.clear();
-    }
-  }
+  ForEachStep(shares, nodes_of_kind, nodes,
+              [&](NodeId node, double energy) { spreads[node].sum += energy; });
+  ForEachStep(shares, nodes_of_kind, nodes,
+              [&](NodeId node, double energy) { spreads[node].AddDistance(energy, step_count); });
   std::vector<double> deviations;
   deviations.reserve(nodes);
   for (const Spread& spread : spreads) deviations.push_back(spread.Deviation(step_count));
@@ -74,9 +42,7 @@ void MarkUnknown(const Footprint& footprint, const TraceTree& built, Column& col
   }
   auto mark = [&](std::vector<double>& energy) {
     for (size_t node = 0; node < energy.size(); ++node) {
-      if (unmetered[node] > 0 && metered[node] == 0) {
-        energy[node] = std::numeric_limits<double>::quiet_NaN();
-      }
+      if (unmetered[node] > 0 && metered[node] == 0) energy[node] = kUnknown;
     }
   };
   mark(column.self);
@@ -130,21 +96,16 @@ std::vector<Column> Columns(const OpTrace& trace, const Footprint& footprint,
     add(Column::Of::kRank, trace.ranks[rank],
         [&](const EnergyShare& share) { return trace.kinds[share.kind].rank == rank; });
   }
-  const size_t step_count = CountSteps(footprint);
+  const size_t step_count = KnownSteps(footprint).size();
   if (step_count >= 2) columns.front().deviation = Deviations(footprint, built, step_count);
 
-  MarkUnknown(footprint, built, columns.front(), [](uint32_t) { return true; });
-  for (const Phase phase : {Phase::kForward, Phase::kBackward, Phase::kOptimizer}) {
-    for (Column& column : columns) {
-      if (column.of != Column::Of::kPhase || column.label != PhaseName(phase)) continue;
-      MarkUnknown(footprint, built, column,
-                  [&](uint32_t kind) { return trace.kinds[kind].phase == phase; });
-    }
-  }
   for (Column& column : columns) {
-    if (column.of != Column::Of::kRank) continue;
-    MarkUnknown(footprint, built, column,
-                [&](uint32_t kind) { return trace.ranks[trace.kinds[kind].rank] == column.label; });
+    if (column.of == Column::Of::kChannel) continue;
+    MarkUnknown(footprint, built, column, [&](uint32_t kind) {
+      const OpKind& op = trace.kinds[kind];
+      if (column.of == Column::Of::kPhase) return column.label == PhaseName(op.phase);
+      return column.of == Column::Of::kAll || column.label == trace.ranks[op.rank];
+    });
   }
   return columns;
 }
@@ -154,11 +115,7 @@ TreeColumns MeasuredColumns(const OpTrace& trace, const Footprint& footprint,
   TreeColumns tree;
   tree.tree = built.tree;
   tree.columns = Columns(trace, footprint, built);
-  Column time;
-  time.name = time.label = "time";
-  time.key = "seconds";
-  time.prefix = "time_";
-  time.quantity = Quantity::kTime;
+  Column time = NamedColumn("time", "seconds", "time", Quantity::kTime);
   time.self = SelfSeconds(footprint, built);
   time.total = RollUp(built.tree, time.self);
   tree.columns.insert(tree.columns.begin() + 1, std::move(time));

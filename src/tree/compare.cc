@@ -16,17 +16,12 @@ namespace {
 constexpr size_t kGrewMost = 3;
 constexpr size_t kNearest = 3;
 
-using RowsOfKind = std::vector<std::vector<uint32_t>>;
-
-bool FeedsOperations(const Footprint& footprint, size_t channel) {
-  return std::any_of(footprint.shares.begin(), footprint.shares.end(),
-                     [&](const EnergyShare& share) { return share.channel == channel; });
-}
-
+// Those that feed operations.
 std::set<std::string> Meters(const Footprint& footprint) {
+  std::set<uint32_t> feeding;
+  for (const EnergyShare& share : footprint.shares) feeding.insert(share.channel);
   std::set<std::string> meters;
-  for (size_t channel = 0; channel < footprint.channels.size(); ++channel) {
-    if (!FeedsOperations(footprint, channel)) continue;
+  for (const uint32_t channel : feeding) {
     const std::string_view name = BareDevice(footprint.channels[channel].channel);
     meters.insert(std::string(name.substr(0, name.find(':'))));
   }

@@ -9,12 +9,7 @@ std::optional<Column> DivideColumns(const TreeColumns& tree, const Quotient& quo
   const Column* above = tree.Find(quotient.above);
   const Column* below = tree.Find(quotient.below);
   if (above == nullptr || below == nullptr) return std::nullopt;
-  Column column;
-  column.name = quotient.name;
-  column.key = quotient.key;
-  column.label = quotient.label;
-  column.prefix = quotient.name + "_";
-  column.quantity = quotient.quantity;
+  Column column = NamedColumn(quotient.name, quotient.key, quotient.label, quotient.quantity);
   // Both have to be known for the quotient to be: it is what the shakier of them is.
   const bool measured = above->origin == Origin::kMeasured || above->origin == Origin::kEstimated;
   column.origin = measured ? above->origin : below->origin;

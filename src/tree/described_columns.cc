@@ -6,33 +6,6 @@
 namespace beryl::tree {
 namespace {
 
-Column Describe(const Description& description, std::string name, std::string label,
-                Quantity quantity, double (*value)(const DescribedNode&)) {
-  Column column;
-  column.key = name;
-  column.prefix = name + "_";
-  column.name = std::move(name);
-  column.label = std::move(label);
-  column.quantity = quantity;
-  column.origin = Origin::kDescribed;
-  column.by = description.model;
-  column.total.reserve(description.nodes.size());
-  for (const DescribedNode& node : description.nodes) column.total.push_back(value(node));
-  return column;
-}
-
-TextColumn TextOf(const Description& description, std::string key, TextColumn::Kind kind,
-                  std::string (*value)(const Description&, const DescribedNode&)) {
-  TextColumn column;
-  column.key = column.label = std::move(key);
-  column.kind = kind;
-  column.values.reserve(description.nodes.size());
-  for (const DescribedNode& node : description.nodes) {
-    column.values.push_back(value(description, node));
-  }
-  return column;
-}
-
 std::string ShapesText(const Description& description, uint32_t first, uint32_t count) {
   std::string text;
   for (uint32_t at = first; at < first + count; ++at) {
@@ -53,50 +26,47 @@ TreeColumns DescribedColumns(const Description& description, Detail detail) {
   tree.tree = description.tree;
   const bool all = detail == Detail::kAll;
   const bool sends = description.input.gpus > 1;
-  const auto number = [&](const char* name, const char* label, Quantity quantity,
-                          double (*value)(const DescribedNode&)) {
-    tree.columns.push_back(Describe(description, name, label, quantity, value));
-  };
   using Node = DescribedNode;
-  number("flops", "FLOP", Quantity::kFlops, [](const Node& of) { return of.work.flops; });
+  const auto number = [&](const char* name, const char* label, Quantity quantity,
+                          const auto& value) {
+    Column& column = tree.columns.emplace_back(NamedColumn(name, name, label, quantity));
+    column.origin = Origin::kDescribed;
+    column.by = description.model;
+    for (const Node& node : description.nodes) column.total.push_back(value(node));
+  };
+  const auto flops = [&](const char* name, const char* label, double Work::*of) {
+    number(name, label, Quantity::kFlops, [of](const Node& node) { return node.work.*of; });
+  };
+  const auto bytes = [&](const char* name, const char* label, double Work::*of) {
+    number(name, label, Quantity::kBytes, [of](const Node& node) { return node.work.*of; });
+  };
+  flops("flops", "FLOP", &Work::flops);
   if (all) {
-    number("matmul_flops", "matmul", Quantity::kFlops,
-           [](const Node& of) { return of.work.matmul_flops; });
-    number("bytes_read", "read", Quantity::kBytes,
-           [](const Node& of) { return of.work.bytes_read; });
-    number("bytes_written", "written", Quantity::kBytes,
-           [](const Node& of) { return of.work.bytes_written; });
+    flops("matmul_flops", "matmul", &Work::matmul_flops);
+    bytes("bytes_read", "read", &Work::bytes_read);
+    bytes("bytes_written", "written", &Work::bytes_written);
   }
   number("bytes", "moved", Quantity::kBytes, [](const Node& of) { return of.work.Bytes(); });
-  if (sends) {
-    number("bytes_sent", "sent", Quantity::kBytes,
-           [](const Node& of) { return of.work.bytes_sent; });
-  }
+  if (sends) bytes("bytes_sent", "sent", &Work::bytes_sent);
   number("parameters", "param.", Quantity::kParameters,
          [](const Node& of) { return static_cast<double>(of.parameters); });
   if (all) number("runs", "runs", Quantity::kCount, [](const Node& of) { return of.runs; });
 
   using Kind = TextColumn::Kind;
-  const auto text = [&](const char* key, Kind kind,
-                        std::string (*value)(const Description&, const Node&)) {
-    tree.texts.push_back(TextOf(description, key, kind, value));
+  const auto text = [&](const char* key, Kind kind, const auto& value) {
+    TextColumn& column = tree.texts.emplace_back(TextColumn{key, key, kind, {}});
+    for (const Node& node : description.nodes) column.values.emplace_back(value(node));
   };
-  text("scope", Kind::kText, [](const Description&, const Node& of) { return of.scope; });
-  text("phase", Kind::kText,
-       [](const Description&, const Node& of) { return std::string(RunPhaseName(of.phase)); });
+  text("scope", Kind::kText, [](const Node& of) { return of.scope; });
+  text("phase", Kind::kText, [](const Node& of) { return RunPhaseName(of.phase); });
   if (!all) return tree;
-  text("kind", Kind::kText, [](const Description&, const Node& of) {
-    return of.kind ? std::string(MathKindName(*of.kind)) : "";
-  });
-  if (sends) {
-    text("split", Kind::kYesNo,
-         [](const Description&, const Node& of) { return std::string(of.split ? "yes" : ""); });
-  }
-  text("inputs", Kind::kShapes, [](const Description& in, const Node& of) {
-    return ShapesText(in, of.first_shape, of.input_count);
-  });
-  text("outputs", Kind::kShapes, [](const Description& in, const Node& of) {
-    return ShapesText(in, of.first_shape + of.input_count, of.output_count);
+  text("kind", Kind::kText,
+       [](const Node& of) { return of.kind ? MathKindName(*of.kind) : std::string_view(); });
+  if (sends) text("split", Kind::kYesNo, [](const Node& of) { return of.split ? "yes" : ""; });
+  text("inputs", Kind::kShapes,
+       [&](const Node& of) { return ShapesText(description, of.first_shape, of.input_count); });
+  text("outputs", Kind::kShapes, [&](const Node& of) {
+    return ShapesText(description, of.first_shape + of.input_count, of.output_count);
   });
   return tree;
 }
@@ -108,20 +78,15 @@ TreeColumns PredictedColumns(const DescribedPrediction& prediction) {
   energy.key = "energy_j";
   energy.prefix = "";
   if (!prediction.seconds.empty()) {
-    Column time;
-    time.name = time.label = "time";
-    time.key = "seconds";
-    time.prefix = "time_";
-    time.quantity = Quantity::kTime;
+    Column time = NamedColumn("time", "seconds", "time", Quantity::kTime);
     time.origin = energy.origin;
     time.by = energy.by;
     time.total = prediction.seconds;
     tree.columns.insert(tree.columns.begin(), std::move(time));
   }
   if (!energy.marked.empty()) {
-    TextColumn& beyond = tree.texts.emplace_back();
-    beyond.key = beyond.label = "beyond";
-    beyond.kind = TextColumn::Kind::kYesNo;
+    TextColumn& beyond =
+        tree.texts.emplace_back(TextColumn{"beyond", "beyond", TextColumn::Kind::kYesNo, {}});
     for (const bool marked : energy.marked) beyond.values.emplace_back(marked ? "yes" : "");
   }
   tree.columns.insert(tree.columns.begin(), std::move(energy));

@@ -22,8 +22,6 @@ std::optional<double> Known(double energy) {
   return std::isnan(energy) ? std::nullopt : std::optional<double>(energy);
 }
 
-bool IsComposite(const ModelTree& tree, NodeId node) { return tree.nodes[node].end > node + 1; }
-
 // The smallest boxes become one, so that a figure stays readable; shares still add up to all.
 void Gather(EnergyDiagram& diagram, size_t most, std::vector<size_t>& box_of) {
   if (diagram.boxes.size() <= most) return;
@@ -97,7 +95,7 @@ class Descent {
   NodeId LargestWithParts(NodeId node) const {
     NodeId largest = node;
     for (const NodeId child : Parts(node)) {
-      if (!IsComposite(tree_, child) || !(column_.total[child] > 0)) continue;
+      if (tree_.IsLeaf(child) || !(column_.total[child] > 0)) continue;
       if (largest == node || column_.total[child] > column_.total[largest]) largest = child;
     }
     return largest;
@@ -121,7 +119,7 @@ class Descent {
  private:
   std::vector<NodeId> Parts(NodeId node) const {
     std::vector<NodeId> parts;
-    for (NodeId child = node + 1; child < tree_.nodes[node].end; child = tree_.nodes[child].end) {
+    for (const NodeId child : Children(tree_, node)) {
       if (!only_with_energy_ || column_.total[child] != 0) parts.push_back(child);
     }
     return parts;
@@ -164,18 +162,18 @@ EnergyDiagram MakeDiagram(const OpTrace& trace, const TraceTree& built,
   if (const double self = column != nullptr ? column->self[node] : none;
       self != 0 && (std::isnan(self) || self > 0)) {
     if (DiagramBox* box = add(node, self)) {
-      box->name = IsComposite(tree, node) ? "(itself)" : tree.nodes[node].name;
+      box->name = tree.IsLeaf(node) ? tree.nodes[node].name : "(itself)";
       box->path = diagram.path;
       box_of[node] = diagram.boxes.size() - 1;
     }
   }
-  for (NodeId child = node + 1; child < tree.nodes[node].end; child = tree.nodes[child].end) {
+  for (const NodeId child : Children(tree, node)) {
     DiagramBox* box = add(child, column != nullptr ? column->total[child] : none);
     if (box == nullptr) continue;
     const TreeNode& part = tree.nodes[child];
     box->name = part.name;
     box->path = NodePath(tree, child);
-    box->composite = IsComposite(tree, child);
+    box->composite = !tree.IsLeaf(child);
     box->folded = part.folded;
     box->folded_range = part.folded_range;
     if (!options.phase && !column->deviation.empty() && box->energy_j) {

@@ -13,8 +13,6 @@ namespace {
 // fifty rows, however large the tree.
 constexpr double kWorthARow = 0.02;
 
-using RowsOfKind = std::vector<std::vector<uint32_t>>;
-
 RowsOfKind OwnNode(const TraceTree& tree) {
   RowsOfKind rows;
   for (const NodeId node : tree.node_of_kind) rows.push_back({node});
@@ -55,10 +53,7 @@ class Finder {
   static std::vector<bool> Presence(const TraceTree& tree) {
     std::vector<bool> present(tree.tree.nodes.size(), false);
     for (const NodeId node : tree.node_of_kind) present[node] = true;
-    for (size_t id = present.size(); id-- > 1;) {
-      if (present[id]) present[tree.tree.nodes[id].parent] = true;
-    }
-    return present;
+    return RollUp(tree.tree, std::move(present));
   }
 
   void RowsByLevel(NameLevel level) {

@@ -1,15 +1,12 @@
 #include "tree/figures.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/compensated_sum.h"
 
 namespace beryl::tree {
-namespace {
 
-// Shares by step, those of no step left out.
-std::vector<const EnergyShare*> InSteps(const Footprint& footprint) {
+std::vector<const EnergyShare*> SharesInSteps(const Footprint& footprint) {
   std::vector<const EnergyShare*> shares;
   for (const EnergyShare& share : footprint.shares) {
     if (share.step != kNoStep && share.IsKnown()) shares.push_back(&share);
@@ -19,11 +16,8 @@ std::vector<const EnergyShare*> InSteps(const Footprint& footprint) {
   return shares;
 }
 
-// Calls `visit` with each row's energy in a step, for the rows that have any in it.
-template <typename Visit>
-void ForEachStep(const std::vector<const EnergyShare*>& shares,
-                 const std::vector<std::vector<uint32_t>>& rows_of_kind, size_t rows,
-                 Visit&& visit) {
+void ForEachStep(const std::vector<const EnergyShare*>& shares, const RowsOfKind& rows_of_kind,
+                 size_t rows, const std::function<void(uint32_t row, double energy)>& visit) {
   std::vector<double> energy(rows, 0);
   std::vector<bool> touched(rows, false);
   std::vector<uint32_t> list;
@@ -45,11 +39,8 @@ void ForEachStep(const std::vector<const EnergyShare*>& shares,
   }
 }
 
-}  // namespace
-
-std::vector<RowFigures> Figures(const Footprint& footprint,
-                                const std::vector<std::vector<uint32_t>>& rows_of_kind, size_t rows,
-                                bool per_step) {
+std::vector<RowFigures> Figures(const Footprint& footprint, const RowsOfKind& rows_of_kind,
+                                size_t rows, bool per_step) {
   std::vector<RowFigures> figures(rows);
   std::vector<CompensatedSum> sums(rows);
   for (const EnergyShare& share : footprint.shares) {
@@ -74,18 +65,12 @@ std::vector<RowFigures> Figures(const Footprint& footprint,
     row.steps.size = steps;
   }
   if (steps < 2) return figures;
-  std::vector<double> squares(rows, 0);
-  std::vector<size_t> given(rows, 0);
-  ForEachStep(InSteps(footprint), rows_of_kind, rows, [&](uint32_t row, double energy) {
-    const double distance = energy - figures[row].steps.mean;
-    squares[row] += distance * distance;
-    ++given[row];
-  });
+  std::vector<Spread> spreads(rows);
+  for (size_t row = 0; row < rows; ++row) spreads[row].sum = sums[row].value();
+  ForEachStep(SharesInSteps(footprint), rows_of_kind, rows,
+              [&](uint32_t row, double energy) { spreads[row].AddDistance(energy, steps); });
   for (size_t row = 0; row < rows; ++row) {
-    Sample& sample = figures[row].steps;
-    // In the other steps it took nothing.
-    const double absent = static_cast<double>(steps - given[row]) * sample.mean * sample.mean;
-    sample.deviation = std::sqrt((squares[row] + absent) / static_cast<double>(steps - 1));
+    figures[row].steps.deviation = spreads[row].Deviation(steps);
   }
   return figures;
 }

@@ -10,12 +10,11 @@
 namespace beryl::tree {
 namespace {
 
-std::vector<NodeId> ChildrenWithParts(const ModelTree& tree, NodeId node) {
-  std::vector<NodeId> children;
-  for (NodeId child = node + 1; child < tree.nodes[node].end; child = tree.nodes[child].end) {
-    if (tree.nodes[child].end > child + 1) children.push_back(child);
-  }
-  return children;
+// Whether a node has several parts with parts.
+bool HasLayers(const ModelTree& tree, NodeId node) {
+  size_t with_parts = 0;
+  for (const NodeId child : Children(tree, node)) with_parts += tree.IsLeaf(child) ? 0 : 1;
+  return with_parts > 1;
 }
 
 class Grouper {
@@ -28,18 +27,13 @@ class Grouper {
 
   LayerGroups Run(const LayerChoice& choice) {
     if (choice.node) {
-      Children(*choice.node);
+      AddChildren(*choice.node);
     } else if (choice.level) {
       Level(*choice.level);
     } else if (!Repeated()) {
       NodeId node = 0;
-      const auto& nodes = built_.tree.nodes;
-      for (NodeId id = 0; id < nodes.size(); ++id) {
-        if (ChildrenWithParts(built_.tree, id).size() < 2) continue;
-        node = id;
-        break;
-      }
-      Children(node);
+      while (node < built_.tree.size() && !HasLayers(built_.tree, node)) ++node;
+      AddChildren(node < built_.tree.size() ? node : 0);
     }
     KeepLargest();
     for (const NodeId node : built_.node_of_kind) {
@@ -65,12 +59,9 @@ class Grouper {
     }
   }
 
-  void Children(NodeId node) {
-    const auto& nodes = built_.tree.nodes;
+  void AddChildren(NodeId node) {
     groups_.of = node == 0 ? "the whole program" : NodePath(built_.tree, node);
-    for (NodeId child = node + 1; child < nodes[node].end; child = nodes[child].end) {
-      Add(child, nodes[child].name);
-    }
+    for (const NodeId child : Children(built_.tree, node)) Add(child, built_.tree[child].name);
   }
 
   void Level(int level) {

@@ -2,10 +2,11 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <span>
 #include <tuple>
 
-#include "tree/step_spread.h"
+#include "tree/profile.h"
+#include "tree/seen_shapes.h"
+#include "tree/statistics.h"
 #include "tree/tree.h"
 
 namespace beryl::tree {
@@ -54,29 +55,25 @@ double TimeOf(const Busy& busy, const Footprint& footprint) {
 // Collects shares into rows.
 class TableMaker {
  public:
-  TableMaker(const OpTrace& trace, const Footprint& footprint, Devices devices)
+  TableMaker(const OpTrace& trace, const Footprint& footprint, const TraceTree& tree,
+             Devices devices)
       : trace_(trace),
         footprint_(footprint),
         devices_(devices),
-        step_count_(CountSteps(footprint)) {}
-
-  // `name_of` is called once a kind: its name, and how many layers are added up in it.
-  template <typename NameOf>
-  OperationTable Make(NameOf&& name_of) {
-    struct Named {
-      uint32_t name = 0;
+        step_count_(KnownSteps(footprint).size()),
+        row_of_kind_(trace.kinds.size(), kNoRow) {
+    for (uint32_t kind = 0; kind < trace.kinds.size(); ++kind) {
       uint32_t layers = 1;
-    };
-    std::vector<Named> named;
-    named.reserve(trace_.kinds.size());
-    for (uint32_t kind = 0; kind < trace_.kinds.size(); ++kind) {
-      auto [text, layers] = name_of(kind);
-      named.push_back({names_.Intern(text), layers});
+      for (NodeId node = tree.node_of_kind[kind]; node != 0; node = tree.tree[node].parent) {
+        layers *= tree.tree[node].folded;
+      }
+      named_.push_back({names_.Intern(OperationName(trace, tree, kind)), layers});
     }
-    row_of_kind_.assign(trace_.kinds.size(), kNoRow);
+  }
+
+  OperationTable Make() {
     for (const EnergyShare& share : footprint_.shares) {
-      const size_t at = Row(share.kind, named[share.kind].name, share.channel,
-                            footprint_.channels[share.channel].channel, named[share.kind].layers);
+      const size_t at = Row(share.kind, share.channel, footprint_.channels[share.channel].channel);
       OperationRow& row = rows_[at];
       row.count += share.count;
       unknown_[at] += share.unknown.seconds();
@@ -91,8 +88,7 @@ class TableMaker {
       parts_.push_back({at, share.step, share.channel, share.energy.value, share.busy.seconds()});
     }
     for (const UnmeteredOps& ops : footprint_.unmetered) {
-      const size_t at = Row(ops.kind, named[ops.kind].name, kUnmetered + ops.device,
-                            trace_.devices[ops.device], named[ops.kind].layers);
+      const size_t at = Row(ops.kind, kUnmetered + ops.device, trace_.devices[ops.device]);
       rows_[at].seconds += ops.busy.seconds();
       rows_[at].count += ops.count;
     }
@@ -104,9 +100,15 @@ class TableMaker {
   static constexpr uint32_t kUnmetered = 1U << 16;
   static constexpr size_t kNoRow = static_cast<size_t>(-1);
 
-  size_t Row(uint32_t kind, uint32_t name, uint32_t channel, const std::string& device,
-             uint32_t layers) {
+  // What operations of a kind are added up under.
+  struct Named {
+    uint32_t name = 0;
+    uint32_t layers = 1;  // added up in it
+  };
+
+  size_t Row(uint32_t kind, uint32_t channel, const std::string& device) {
     const OpKind& op = trace_.kinds[kind];
+    const auto [name, layers] = named_[kind];
     // Known energy and unknown do not add up: what has no meter stays a row of its own.
     const uint32_t place_of_channel = devices_ == Devices::kApart ? channel
                                       : channel >= kUnmetered     ? kUnmetered
@@ -190,10 +192,7 @@ class TableMaker {
 
   // A run that several channels feed is still one run.
   void CountRuns() {
-    std::vector<uint64_t> runs(trace_.kinds.size(), 0);
-    trace_.ForEachSpan([&](std::span<const Op> some) {
-      for (const Op& op : some) ++runs[op.kind];
-    });
+    const std::vector<uint64_t> runs = CountKinds(trace_);
     for (OperationRow& row : rows_) row.count = 0;
     for (size_t kind = 0; kind < runs.size(); ++kind) {
       if (row_of_kind_[kind] != kNoRow) rows_[row_of_kind_[kind]].count += runs[kind];
@@ -205,6 +204,7 @@ class TableMaker {
   Devices devices_;
   size_t step_count_;
   StringTable names_;
+  std::vector<Named> named_;  // by kind
   std::map<std::tuple<uint32_t, uint32_t, int>, size_t> row_of_;
   OperationTable rows_;
   std::vector<Part> parts_;
@@ -212,26 +212,6 @@ class TableMaker {
   std::vector<std::vector<uint32_t>> row_devices_;
   std::vector<size_t> row_of_kind_;
 };
-
-// By the names that a tree gives the modules around an operation.
-auto NamesIn(const OpTrace& trace, const TraceTree& folded) {
-  return [&trace, &folded](uint32_t kind) {
-    std::vector<NodeId> scopes;
-    uint32_t layers = 1;
-    for (NodeId node = folded.node_of_kind[kind]; node != 0;) {
-      layers *= folded.tree.nodes[node].folded;
-      node = folded.tree.nodes[node].parent;
-      if (folded.in_names[node]) scopes.push_back(node);
-    }
-    std::string name;
-    for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope) {
-      name += folded.tree.nodes[*scope].name;
-      name += '/';
-    }
-    name += trace.strings.Text(trace.kinds[kind].op);
-    return std::pair(std::move(name), layers);
-  };
-}
 
 }  // namespace
 
@@ -246,7 +226,7 @@ std::vector<double> SelfSeconds(const Footprint& footprint, const TraceTree& bui
 }
 
 OperationTable Operations(const OpTrace& trace, const Footprint& footprint, const TraceTree& tree) {
-  return TableMaker(trace, footprint, Devices::kApart).Make(NamesIn(trace, tree));
+  return TableMaker(trace, footprint, tree, Devices::kApart).Make();
 }
 
 OperationRanking Rank(const OpTrace& trace, const Footprint& footprint, const TraceTree& tree,
@@ -257,8 +237,7 @@ OperationRanking Rank(const OpTrace& trace, const Footprint& footprint, const Tr
   ranking.min_share = options.min_share;
   const bool by_power = options.kind == OperationRanking::Kind::kStpf;
   auto make = [&](Devices devices) {
-    TableMaker maker(trace, footprint, devices);
-    OperationTable rows = maker.Make(NamesIn(trace, tree));
+    OperationTable rows = TableMaker(trace, footprint, tree, devices).Make();
     std::erase_if(rows, [&](const OperationRow& row) {
       return options.phase && row.phase != *options.phase;
     });

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include <fmt/format.h>
@@ -9,11 +8,11 @@
 #include "tree/profile.h"
 #include "tree/statistics.h"
 #include "tree/tree.h"
+#include "types/unknown.h"
 
 namespace beryl::tree {
 namespace {
 
-constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 // More boxes than this cannot be read in a matrix; more steps are put together in groups.
 constexpr size_t kMostGroups = 12;
 // Energy that may go elsewhere before a result is said to hang on its sampling.
@@ -36,7 +35,7 @@ double SumOfKnown(const std::vector<double>& values) {
 double Moved(const std::vector<double>& a, const std::vector<double>& b) {
   const double whole_a = SumOfKnown(a);
   const double whole_b = SumOfKnown(b);
-  if (!(whole_a > 0) || !(whole_b > 0)) return kUndefined;
+  if (!(whole_a > 0) || !(whole_b > 0)) return kUnknown;
   double distance = 0;
   for (size_t i = 0; i < a.size(); ++i) {
     const double in_a = std::isnan(a[i]) ? 0 : a[i] / whole_a;
@@ -47,7 +46,7 @@ double Moved(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 double PeriodOf(const Footprint& footprint) {
-  double fastest = kUndefined;
+  double fastest = kUnknown;
   for (const ChannelAccount& account : footprint.channels) {
     if (account.readings < 2) continue;
     const double period = (account.window_end - account.window_start).seconds() * 1e3 /
@@ -68,7 +67,7 @@ std::vector<Precision::Sparsing> Combine(
   for (const auto& [every, points] : by_every) {
     Precision::Sparsing sum;
     sum.every = every;
-    sum.lowest = kUndefined;
+    sum.lowest = kUnknown;
     const auto count = static_cast<double>(points.size());
     for (const Precision::Sparsing& point : points) {
       sum.period_ms += point.period_ms / count;
@@ -97,7 +96,7 @@ class Widener {
  public:
   Widener(size_t samples, size_t names) : counts_(LogLikeCounts(samples)) {
     if (counts_.back() != samples) counts_.push_back(static_cast<uint32_t>(samples));
-    pieces_.assign(counts_.size(), std::vector<double>(names, kUndefined));
+    pieces_.assign(counts_.size(), std::vector<double>(names, kUnknown));
   }
 
   std::vector<double>& PieceOf(size_t sample) {
@@ -106,9 +105,9 @@ class Widener {
   }
 
   std::vector<Precision::Widening> Points() const {
-    std::vector<double> all(pieces_.front().size(), kUndefined);
+    std::vector<double> all(pieces_.front().size(), kUnknown);
     for (const auto& piece : pieces_) AddKnown(piece, all);
-    std::vector<double> some(all.size(), kUndefined);
+    std::vector<double> some(all.size(), kUnknown);
     std::vector<Precision::Widening> points;
     for (size_t i = 0; i < counts_.size(); ++i) {
       AddKnown(pieces_[i], some);
@@ -177,7 +176,7 @@ void OverRuns(const std::vector<RunToCompare>& runs, Precision& precision) {
   }
   Widener widener(runs.size(), place_of.size());
   for (size_t run = 0; run < runs.size(); ++run) {
-    std::vector<double> sample(place_of.size(), kUndefined);
+    std::vector<double> sample(place_of.size(), kUnknown);
     for (const NamedEnergy& entry : profiles[run]) {
       sample[place_of.at({entry.name, entry.phase})] = entry.energy_j;
     }
@@ -230,7 +229,7 @@ void Conclude(Precision& precision) {
                                      enough->pearson));
   }
   const size_t boxes = precision.stability.runs.size();
-  double lowest = kUndefined;
+  double lowest = kUnknown;
   for (size_t i = 0; i < boxes * boxes; ++i) {
     if (i / boxes != i % boxes) lowest = std::fmin(lowest, precision.stability.energy_pearson[i]);
   }
@@ -275,7 +274,7 @@ std::vector<Precision::Sparsing> Sparse(const OpTrace& trace, const std::vector<
     point.pearson = point.lowest = Pearson(energy, all);
     point.moved = Moved(energy, all);
     const double whole = SumOfKnown(all);
-    point.total_change = whole > 0 ? (SumOfKnown(energy) - whole) / whole : kUndefined;
+    point.total_change = whole > 0 ? (SumOfKnown(energy) - whole) / whole : kUnknown;
     points.push_back(point);
   }
   return points;

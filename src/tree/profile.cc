@@ -2,20 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "tree/statistics.h"
+#include "types/unknown.h"
 
 namespace beryl::tree {
-namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-
-// The qualified name of an operation by the names the tree gives its modules.
 std::string OperationName(const OpTrace& trace, const TraceTree& tree, uint32_t kind) {
   std::vector<NodeId> scopes;
   for (NodeId node = tree.node_of_kind[kind]; node != 0;) {
@@ -29,8 +25,6 @@ std::string OperationName(const OpTrace& trace, const TraceTree& tree, uint32_t 
   }
   return name.append(trace.strings.Text(trace.kinds[kind].op));
 }
-
-}  // namespace
 
 std::optional<NameLevel> ParseNameLevel(std::string_view text) {
   if (text == "operation") return NameLevel{NameLevel::Kind::kOperation, 0};

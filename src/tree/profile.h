@@ -20,6 +20,9 @@ struct NameTable {
 };
 NameTable MakeNames(const OpTrace& trace, const TraceTree& tree, NameLevel level);
 
+// The qualified name of an operation by the names the tree gives its modules.
+std::string OperationName(const OpTrace& trace, const TraceTree& tree, uint32_t kind);
+
 // The nodes that a kind's energy is a part of at a level; at the level of operations its own.
 std::vector<NodeId> NodesAt(const TraceTree& tree, uint32_t kind, NameLevel level);
 

@@ -1,16 +1,14 @@
 #include <cmath>
-#include <limits>
 #include <map>
 #include <utility>
 
 #include "base/compensated_sum.h"
 #include "tree/statistics.h"
 #include "tree/tree.h"
+#include "types/unknown.h"
 
 namespace beryl::tree {
 namespace {
-
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 double MeanDifference(const std::vector<double>& a, const std::vector<double>& b) {
   CompensatedSum sum;

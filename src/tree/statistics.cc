@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <set>
 
 #include "base/compensated_sum.h"
+#include "types/unknown.h"
 
 namespace beryl::tree {
 namespace {
 
-constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 // A spread below this, relative to the largest number, is what adding up in another order leaves.
 constexpr double kRounding = 1e-9;
 
@@ -32,7 +31,7 @@ double Pearson(const std::vector<double>& a, const std::vector<double>& b) {
     largest_b = std::max(largest_b, std::fabs(b[i]));
     ++pairs;
   }
-  if (pairs < 2 || largest_a == 0 || largest_b == 0) return kUndefined;
+  if (pairs < 2 || largest_a == 0 || largest_b == 0) return kUnknown;
   const double mean_a = sum_a.value() / static_cast<double>(pairs);
   const double mean_b = sum_b.value() / static_cast<double>(pairs);
   double product = 0;
@@ -48,7 +47,7 @@ double Pearson(const std::vector<double>& a, const std::vector<double>& b) {
     square_b += from_b * from_b;
   }
   const double least = static_cast<double>(pairs) * kRounding * kRounding;
-  if (!(square_a > least) || !(square_b > least)) return kUndefined;
+  if (!(square_a > least) || !(square_b > least)) return kUnknown;
   return std::clamp(product / std::sqrt(square_a * square_b), -1.0, 1.0);
 }
 
@@ -65,6 +64,25 @@ double StudentQuantile(double freedom) {
   const auto below = static_cast<size_t>(freedom);
   const double along = freedom - static_cast<double>(below);
   return kTable[below - 1] + along * (kTable[below] - kTable[below - 1]);
+}
+
+double Spread::Deviation(size_t steps) const {
+  const double mean = Mean(steps);
+  const double absent = static_cast<double>(steps - given) * mean * mean;
+  return std::sqrt((squares_about_mean + absent) / static_cast<double>(steps - 1));
+}
+
+void Spread::AddDistance(double value, size_t steps) {
+  const double distance = value - Mean(steps);
+  squares_about_mean += distance * distance;
+  ++given;
+}
+
+Spread SpreadOf(const std::vector<double>& values, size_t steps) {
+  Spread spread;
+  for (const double value : values) spread.sum += value;
+  for (const double value : values) spread.AddDistance(value, steps);
+  return spread;
 }
 
 std::optional<double> ChanceDifference(const Sample& a, const Sample& b) {

@@ -17,6 +17,20 @@ double Pearson(const std::vector<double>& a, const std::vector<double>& b);
 // sided), for `freedom` degrees of freedom, at least 1.
 double StudentQuantile(double freedom);
 
+// Mean and deviation over `steps` steps of values that are zero where not given.
+struct Spread {
+  double sum = 0;
+  double squares_about_mean = 0;
+  size_t given = 0;
+
+  double Mean(size_t steps) const { return sum / static_cast<double>(steps); }
+  double Deviation(size_t steps) const;
+  // Once the sum is known.
+  void AddDistance(double value, size_t steps);
+};
+// Of all values at once.
+Spread SpreadOf(const std::vector<double>& values, size_t steps);
+
 // Mean and standard deviation of a sample.
 struct Sample {
   double mean = 0;

@@ -87,23 +87,25 @@ std::vector<double> Divide(const std::vector<double>& above, const std::vector<d
   return quotients;
 }
 
-Column PredictedColumn(Origin origin, std::string by) {
+Column NamedColumn(std::string name, std::string key, std::string label, Quantity quantity) {
   Column column;
-  column.name = column.label = "predicted";
-  column.key = "predicted_j";
-  column.prefix = "predicted_";
+  column.prefix = name + "_";
+  column.name = std::move(name);
+  column.key = std::move(key);
+  column.label = std::move(label);
+  column.quantity = quantity;
+  return column;
+}
+
+Column PredictedColumn(Origin origin, std::string by) {
+  Column column = NamedColumn("predicted", "predicted_j", "predicted", Quantity::kEnergy);
   column.origin = origin;
   column.by = std::move(by);
   return column;
 }
 
 Column ShareOf(const Column& column, std::string name) {
-  Column share;
-  share.key = name;
-  share.prefix = name + "_";
-  share.name = std::move(name);
-  share.label = "share";
-  share.quantity = Quantity::kShare;
+  Column share = NamedColumn(name, name, "share", Quantity::kShare);
   share.origin = column.origin;
   share.by = column.by;
   share.total = Divide(column.total, std::vector<double>(column.total.size(), column.total[0]));

@@ -112,6 +112,8 @@ struct ShownTree {
 std::optional<Column> Regroup(const Column& column, const std::vector<NodeId>& node_of,
                               size_t nodes);
 
+// A column without numbers, whose other keys begin with its name.
+Column NamedColumn(std::string name, std::string key, std::string label, Quantity quantity);
 // A column of energy that stands beside what was measured, without numbers.
 Column PredictedColumn(Origin origin, std::string by);
 // What part of the root's total each node has.

@@ -26,6 +26,17 @@ const FeatureLook& LookOf(Feature feature) {
   return kLooks[static_cast<size_t>(feature)];
 }
 
+std::optional<Feature> FindFeature(std::string_view column) {
+  for (size_t i = 0; i < kFeatureCount; ++i) {
+    if (LookOf(static_cast<Feature>(i)).column == column) return static_cast<Feature>(i);
+  }
+  return std::nullopt;
+}
+
+bool Has(const std::vector<Feature>& features, Feature feature) {
+  return std::find(features.begin(), features.end(), feature) != features.end();
+}
+
 FeatureRow UnknownFeatures() {
   FeatureRow row;
   row.fill(kUnknown);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,8 @@ struct FeatureLook {
   bool resource = false;  // seen in a run; else told by the model's description
 };
 const FeatureLook& LookOf(Feature feature);
+std::optional<Feature> FindFeature(std::string_view column);
+bool Has(const std::vector<Feature>& features, Feature feature);
 
 // By Feature. NaN: not known.
 using FeatureRow = std::array<double, kFeatureCount>;

@@ -43,6 +43,12 @@ std::string_view MathKindName(MathKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
+double Shape::Elements() const {
+  double elements = 1;
+  for (uint8_t i = 0; i < rank; ++i) elements *= static_cast<double>(dims[i]);
+  return elements;
+}
+
 Work& Work::operator+=(const Work& other) {
   flops += other.flops;
   matmul_flops += other.matmul_flops;

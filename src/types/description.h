@@ -74,6 +74,9 @@ Work operator*(const Work& work, double times);
 struct Shape {
   std::array<int64_t, 5> dims = {};
   uint8_t rank = 0;
+
+  double Elements() const;
+  double Last() const { return rank > 0 ? static_cast<double>(dims[rank - size_t{1}]) : 1; }
 };
 
 struct DescribedNode {
