@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/text.h"
 #include "cli/analysis_command.h"
@@ -15,7 +16,6 @@
 #include "store/store.h"
 #include "tree/tree.h"
 #include "types/side_by_side.h"
-#include "version.h"
 
 namespace beryl::cli {
 namespace {
@@ -145,6 +145,19 @@ class ModelComparer {
     return side;
   }
 
+  Provenance MakeStamp() const {
+    std::vector<std::string> sources;
+    std::vector<std::string> profiles;
+    for (const std::string& operand : arguments_.run.runs) {
+      const ModelOperand model =
+          IsModelOperand(operand) ? SplitOperand(operand) : ModelOperand{operand, ""};
+      sources.push_back(model.model);
+      const bool known = std::count(profiles.begin(), profiles.end(), model.profile) > 0;
+      if (!model.profile.empty() && !known) profiles.push_back(model.profile);
+    }
+    return MakeProvenance(std::move(sources), fmt::format("{}", fmt::join(profiles, ", ")));
+  }
+
   // Energy where all have it, of one pass; else the work that all have.
   Result<SideBySide> Set() const {
     const auto energy_of = [](const TreeColumns& tree) {
@@ -160,7 +173,7 @@ class ModelComparer {
       set.sides.push_back(side.look);
     }
     set.tree = tree::SetSideBySide(to_set);
-    set.tool = kTool;
+    set.provenance = MakeStamp();
     set.notes = notes_;
     if (!energy) {
       set.notes.emplace_back(

@@ -155,6 +155,7 @@ Result<bool> GiveModel(const RunModelArguments& arguments, AccountedRun& run) {
     const auto prediction = learn::DescriptionPredictor(*model).Predict(*description);
     if (!prediction) return prediction.error();
     described.columns.push_back(prediction->energy);
+    run.profile = arguments.profile;
     notes = prediction->notes;
   }
   run.model = tree::AlignModel(run.input.ops, run.footprint, *description, described, run.built);

@@ -61,6 +61,8 @@ class ModelReader {
       ReadIntervals(value);
     } else if (name == "trained_on") {
       ReadTrainedOn(value);
+    } else if (name == "provenance") {
+      ReadProvenance(value);
     } else {
       return;  // of a later version, or for people
     }
@@ -69,6 +71,7 @@ class ModelReader {
 
   // Why it is refused; empty: it is not.
   std::string Finish() {
+    if (model_.provenance.tool.empty()) model_.provenance = std::move(old_);
     if (model_.method == Method::kDatasheet) {
       Need("datasheet");
       if (model_.datasheet) model_.trained_on.machine = model_.datasheet->device;
@@ -264,9 +267,22 @@ class ModelReader {
                      if (name == "machine") in_.Read(member, where, into.machine);
                      if (name == "models") in_.Read(member, where, into.models);
                      if (name == "nodes") in_.Read(member, where, into.nodes);
-                     if (name == "when") in_.Read(member, where, into.when);
-                     if (name == "tool") in_.Read(member, where, into.tool);
+                     if (name == "when") in_.Read(member, where, old_.when);
+                     if (name == "tool") in_.Read(member, where, old_.tool);
                      if (name == "held_out_mape") ReadMape(member, where);
+                   });
+  }
+
+  void ReadProvenance(json::Value value) {
+    Provenance& into = model_.provenance;
+    in_.ReadObject(value, "provenance", {},
+                   [&](std::string_view name, const std::string& where, json::Value member) {
+                     if (name == "tool") in_.Read(member, where, into.tool);
+                     if (name == "version") in_.Read(member, where, into.version);
+                     if (name == "build_type") in_.Read(member, where, into.build_type);
+                     if (name == "machine") in_.Read(member, where, into.machine);
+                     if (name == "sources") in_.Read(member, where, into.sources);
+                     if (name == "when") in_.Read(member, where, into.when);
                    });
   }
 
@@ -279,6 +295,7 @@ class ModelReader {
   }
 
   EnergyModel& model_;
+  Provenance old_;  // of files without a provenance
   MemberReader in_;
   std::vector<std::string> seen_;
 };

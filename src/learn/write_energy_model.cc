@@ -9,6 +9,7 @@ namespace beryl::learn {
 namespace {
 
 constexpr int kIndent = 2;
+constexpr size_t kDay = 10;  // letters of "2026-11-16"
 
 void WriteNumbers(JsonWriter& json, std::string_view name, const std::vector<double>& numbers) {
   json.Key(name).BeginArray();
@@ -69,14 +70,15 @@ void WriteIntervals(JsonWriter& json, const EnergyModel& model) {
   json.End().End();
 }
 
-void WriteTrainedOn(JsonWriter& json, const EnergyModel::TrainedOn& trained_on) {
+void WriteTrainedOn(JsonWriter& json, const EnergyModel& model) {
+  const EnergyModel::TrainedOn& trained_on = model.trained_on;
   json.Key("trained_on").BeginObject();
   json.Member("data", trained_on.data).Member("machine", trained_on.machine);
   json.Key("models").BeginArray();
-  for (const std::string& model : trained_on.models) json.Value(model);
+  for (const std::string& name : trained_on.models) json.Value(name);
   json.End();
-  json.Member("nodes", trained_on.nodes).Member("when", trained_on.when);
-  json.Member("tool", trained_on.tool).Key("held_out_mape").BeginObject();
+  json.Member("nodes", trained_on.nodes).Member("when", model.provenance.when.substr(0, kDay));
+  json.Member("tool", ToolText(model.provenance)).Key("held_out_mape").BeginObject();
   for (size_t i = 0; i < trained_on.mape.size(); ++i) {
     if (std::isnan(trained_on.mape[i])) continue;
     json.Member(LevelName(kDataLevels[i]), trained_on.mape[i]);
@@ -132,7 +134,9 @@ std::string JoinNumbers(std::string_view text) {
 std::string WriteEnergyModel(const EnergyModel& model) {
   JsonWriter json(kIndent);
   json.BeginObject();
-  json.Member("schema", kEnergyModelSchema).Member("method", MethodName(model.method));
+  json.Member("schema", kEnergyModelSchema);
+  WriteProvenance(json, model.provenance);
+  json.Member("method", MethodName(model.method));
   if (model.method == Method::kLaw) json.Member("sentence", LawSentence(model.law));
   if (model.method == Method::kDatasheet) {
     WriteDatasheet(json, model.datasheet.value_or(Datasheet{}));
@@ -152,7 +156,7 @@ std::string WriteEnergyModel(const EnergyModel& model) {
   if (model.method == Method::kBaseline) json.Member("pue", model.pue);
   if (model.described) WriteDescribed(json, *model.described);
   WriteIntervals(json, model);
-  WriteTrainedOn(json, model.trained_on);
+  WriteTrainedOn(json, model);
   json.End();
   return JoinNumbers(json.Take()) + "\n";
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "views/csv_table.h"
 #include "views/described.h"
 #include "views/energy_use.h"
 #include "views/text_page.h"
@@ -159,10 +160,9 @@ class SweepTable : public TextPage {
       Paragraph("assumed: " + sentence, 0, kDimStyle);
     }
     Inputs();
-    Paragraph(has_energy_ ? fmt::format("predicted from the configuration by {}; {}",
-                                        Printable(sweep_.profile), sweep_.tool)
-                          : fmt::format("worked out from the configuration alone; {}", sweep_.tool),
-              0, kDimStyle);
+    Foot(has_energy_ ? "predicted from the configuration by " + Printable(sweep_.profile)
+                     : "worked out from the configuration alone",
+         sweep_.provenance);
     return Take();
   }
 
@@ -304,8 +304,7 @@ void WriteRow(JsonWriter& json, const Sweep& sweep, const SweepRow& row) {
 
 std::string Json(const Sweep& sweep) {
   JsonWriter json;
-  json.BeginObject();
-  json.Member("schema", kSchema);
+  BeginResult(json, kSchema, sweep.provenance);
   json.Member("model", sweep.model);
   if (!sweep.profile.empty()) {
     json.Member("profile", sweep.profile);
@@ -317,40 +316,37 @@ std::string Json(const Sweep& sweep) {
   json.End();
   WriteSentences(json, "notes", NotesOf(sweep));
   WriteSentences(json, "assumptions", AssumptionsOf(sweep));
-  json.Member("tool", sweep.tool);
-  json.End();
-  return json.Take() + "\n";
+  json.Member("tool", ToolText(sweep.provenance));
+  return EndResult(json);
 }
 
 std::string Csv(const Sweep& sweep) {
   const bool has_energy = !sweep.profile.empty();
-  std::string text = "model,";
-  for (const std::string& key : sweep.keys) text += CsvText(key) + ",";
-  for (const auto& [name, value] : InputsOf(sweep, sweep.rows.front())) text += name + ",";
-  text += "parameters,flops,bytes,";
-  if (has_energy) text += "energy_j,low_j,high_j,seconds,";
-  text += "failure,";
-  if (has_energy) text += "profile,calibrated,";
-  text += "schema\n";
+  CsvTable csv(kSchema, sweep.provenance);
+  csv.Field("model");
+  for (const std::string& key : sweep.keys) csv.Field(key);
+  for (const auto& [name, value] : InputsOf(sweep, sweep.rows.front())) csv.Field(name);
+  csv.Field("parameters").Field("flops").Field("bytes");
+  if (has_energy) csv.Field("energy_j").Field("low_j").Field("high_j").Field("seconds");
+  csv.Field("failure");
+  if (has_energy) csv.Field("profile").Field("calibrated");
+  csv.EndRow();
   for (const SweepRow& row : sweep.rows) {
     const RowNumbers numbers = NumbersOf(row);
-    text += CsvText(sweep.model) + ",";
-    for (const std::string& value : row.values) text += CsvText(value) + ",";
-    for (const auto& [name, value] : InputsOf(sweep, row)) text += value + ",";
-    text += fmt::format("{},{},{},", WholeOrFigure(numbers.parameters),
-                        WholeOrFigure(numbers.flops), WholeOrFigure(numbers.bytes));
-    if (has_energy) {
-      text += fmt::format("{},{},{},{},", CsvFigure(numbers.energy_j), CsvFigure(numbers.low_j),
-                          CsvFigure(numbers.high_j), CsvFigure(numbers.seconds));
+    csv.Field(sweep.model);
+    for (const std::string& value : row.values) csv.Field(value);
+    for (const auto& [name, value] : InputsOf(sweep, row)) csv.Field(value);
+    for (const double whole : {numbers.parameters, numbers.flops, numbers.bytes}) {
+      csv.Field(WholeOrFigure(whole));
     }
-    text += CsvText(row.failure) + ",";
     if (has_energy) {
-      text +=
-          fmt::format("{},{},", CsvText(sweep.profile), row.prediction.calibrated ? "yes" : "no");
+      csv.Field(numbers.energy_j).Field(numbers.low_j).Field(numbers.high_j).Field(numbers.seconds);
     }
-    text += fmt::format("{}\n", kSchema);
+    csv.Field(row.failure);
+    if (has_energy) csv.Field(sweep.profile).Field(row.prediction.calibrated ? "yes" : "no");
+    csv.EndRow();
   }
-  return text;
+  return csv.Take();
 }
 
 }  // namespace
