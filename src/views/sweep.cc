@@ -113,26 +113,14 @@ std::vector<std::string> AssumptionsOf(const Sweep& sweep) {
 }
 
 // What went in, but for what is swept; empty: it does not apply, or the variant is impossible.
-std::vector<std::pair<std::string, std::string>> InputsOf(const Sweep& sweep, const SweepRow& row) {
-  const Description& description = row.prediction.description;
-  const ModelInput& input = description.input;
-  const bool known = row.failure.empty();
-  std::vector<std::pair<std::string, std::string>> inputs;
-  const auto add = [&](const std::string& name, const std::string& value) {
-    if (std::find(sweep.keys.begin(), sweep.keys.end(), name) != sweep.keys.end()) return;
-    inputs.emplace_back(name, known ? value : "");
-  };
-  const auto number = [](int64_t size) { return size > 0 ? std::to_string(size) : std::string(); };
-  add("batch", number(input.batch));
-  add("seq", number(input.seq));
-  add("decoder_seq", number(input.decoder_seq));
-  add("image_size", number(input.image_size));
-  add("prompt", number(input.prompt));
-  add("generate", number(input.generate));
-  add("context", number(input.context));
-  add("gpus", number(input.gpus));
-  add("dtype", std::string(DtypeName(description.dtype)));
-  add("attention", std::string(AttentionName(description.attention)));
+CsvFields InputsOf(const Sweep& sweep, const SweepRow& row) {
+  CsvFields inputs = InputFields(row.prediction.description);
+  std::erase_if(inputs, [&](const auto& input) {
+    return std::find(sweep.keys.begin(), sweep.keys.end(), input.first) != sweep.keys.end();
+  });
+  if (!row.failure.empty()) {
+    for (auto& [name, value] : inputs) value.clear();
+  }
   return inputs;
 }
 
