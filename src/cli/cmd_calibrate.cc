@@ -10,7 +10,6 @@
 #include "cli/dataset_arguments.h"
 #include "cli/learning_arguments.h"
 #include "learn/learn.h"
-#include "version.h"
 #include "views/views.h"
 
 namespace beryl::cli {
@@ -65,9 +64,9 @@ int RunCalibrate(const CalibrateArguments& arguments) {
   if (!data) return Fail(data.error());
   auto calibration = learn::Calibrate(*data, arguments.rows, arguments.seed, arguments.draws);
   if (!calibration) return Fail(calibration.error());
-  calibration->tool = kTool;
+  calibration->provenance = MakeProvenance({arguments.data});
   if (profile_file) {
-    StampModel(calibration->model);
+    calibration->model.provenance = calibration->provenance;
     if (auto ok = profile_file->Commit(learn::WriteEnergyModel(calibration->model)); !ok) {
       return Fail(ok.error());
     }

@@ -156,6 +156,7 @@ int RunCompare(const CompareArguments& arguments) {
   if (!ok) return Fail(ok.error());
   Comparison comparison = tree::Compare(SidesOf(*labels, runs), *compare);
   comparison.runs = std::move(reports);
+  comparison.provenance = ProvenanceOf(comparison.runs);
 
   views::ViewOptions view;
   if (arguments.top >= 0) view.top = arguments.top;

@@ -66,6 +66,9 @@ int RunCost(CostArguments& arguments) {
     return Fail(costs.error());
   }
   costs->origin = std::move(origin);
+  if (const std::string& grid = arguments.electricity.grid; !grid.empty()) {
+    costs->origin.provenance.sources.push_back(grid);
+  }
   if (auto ok = output->Commit(
           views::Write(*costs, FormatOf(arguments.output.format), ViewOf(arguments.output)));
       !ok) {

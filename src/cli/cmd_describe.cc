@@ -10,7 +10,6 @@
 #include "cli/dataset_arguments.h"
 #include "cli/model_arguments.h"
 #include "tree/tree.h"
-#include "version.h"
 #include "views/views.h"
 
 namespace beryl::cli {
@@ -54,7 +53,7 @@ Result<std::string> DescribeOne(const DescribeArguments& arguments,
   if (!options) return options.error();
   auto description = models::Describe(config, *options);
   if (!description) return description.error();
-  description->tool = kTool;
+  description->provenance = MakeProvenance({config.name});
   // What CSV has no place for.
   if (format == views::Format::kCsv) SayAssumptions(*description);
   const ShownTree tree = tree::Show(tree::DescribedColumns(*description, tree::Detail::kAll));

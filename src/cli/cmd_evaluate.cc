@@ -10,7 +10,6 @@
 #include "cli/described_data.h"
 #include "cli/learning_arguments.h"
 #include "learn/learn.h"
-#include "version.h"
 #include "views/views.h"
 
 namespace beryl::cli {
@@ -91,7 +90,7 @@ int RunEvaluate(const EvaluateArguments& arguments) {
   auto evaluation = learn::Evaluate(*data, arguments.test.empty() ? nullptr : &test,
                                     TrainOptionsOf(arguments.learning), arguments.seeds);
   if (!evaluation) return Fail(evaluation.error());
-  evaluation->tool = kTool;
+  evaluation->provenance = MakeProvenance({arguments.data, arguments.test});
   return FinishCommand(
       *output,
       views::Write(*evaluation, FormatOf(arguments.output.format), ViewOf(arguments.output)),
@@ -108,7 +107,7 @@ int RunAblate(const EvaluateArguments& arguments) {
   if (!data) return Fail(data.error());
   auto ablation = learn::Ablate(*data, TrainOptionsOf(arguments.learning), arguments.seeds);
   if (!ablation) return Fail(ablation.error());
-  ablation->tool = kTool;
+  ablation->provenance = MakeProvenance({arguments.data});
   return FinishCommand(
       *output, views::Write(*ablation, FormatOf(arguments.output.format), ViewOf(arguments.output)),
       arguments.output, ablation->findings);

@@ -43,7 +43,7 @@ int RunImport(const ImportArguments& arguments) {
   if (!output) return Fail(output.error());
   auto run = ReadRunOf(arguments.run, *options);
   if (!run) return Fail(run.error());
-  run->context.tool = kTool;
+  run->tool = kTool;
   run->ops.Unpack();
   const auto saved = store::Save(*run, *output);
   if (!saved) return Fail(saved.error());

@@ -13,7 +13,6 @@
 #include "cli/command_line.h"
 #include "cli/dataset_arguments.h"
 #include "models/models.h"
-#include "version.h"
 #include "views/views.h"
 
 namespace beryl::cli {
@@ -65,7 +64,7 @@ std::vector<models::CatalogEntry> EntriesLike(const std::string& given) {
 
 Result<ModelList> ListModels(const std::string& pattern) {
   ModelList list;
-  list.tool = kTool;
+  list.provenance = MakeProvenance({});
   for (const models::CatalogEntry& entry : EntriesLike(pattern)) {
     const auto description = models::Describe({entry.name, entry.config}, {});
     if (!description) return description.error();

@@ -102,6 +102,7 @@ int RunPrecision(const PrecisionArguments& arguments) {
   if (!ok) return Fail(ok.error());
   Precision precision = tree::MeasurePrecision(SidesOf(*labels, runs), sparsing);
   precision.runs = std::move(reports);
+  precision.provenance = ProvenanceOf(precision.runs);
 
   views::ViewOptions view;
   view.width = TerminalWidth(out.to_stdout());

@@ -14,7 +14,6 @@
 #include "cli/model_arguments.h"
 #include "cli/predict_model.h"
 #include "learn/learn.h"
-#include "version.h"
 #include "views/views.h"
 
 namespace beryl::cli {
@@ -73,7 +72,7 @@ Result<PredictionReport> PredictAll(const PredictArguments& arguments) {
   }
   if (model->method == Method::kDescribe) DescribeRuns(*data);
   PredictionReport report;
-  report.tool = kTool;
+  report.provenance = MakeProvenance({arguments.data}, model->name);
   report.findings = data->findings;
   report.predicted = learn::Predict(*model, *data, report.findings);
   report.model = std::move(*model);

@@ -9,7 +9,6 @@
 #include "cli/dataset_arguments.h"
 #include "cli/meter_arguments.h"
 #include "sources/sources.h"
-#include "version.h"
 #include "views/views.h"
 
 namespace beryl::cli {
@@ -57,8 +56,7 @@ int RunSources(const SourcesArguments& arguments) {
   const sources::Machine machine = sources::Machine::FromEnvironment();
   auto discovery = sources::Discover(machine, *options);
   if (!discovery) return Fail(discovery.error());
-  SourceReport report = sources::Probe(machine, *options, *discovery, *patience);
-  report.tool = kTool;
+  const SourceReport report = sources::Probe(machine, *options, *discovery, *patience);
   if (auto ok = output->Commit(
           views::Write(report, FormatOf(arguments.output.format), ViewOf(arguments.output)));
       !ok) {

@@ -65,6 +65,7 @@ int RunTradeoff(const TradeoffArguments& arguments) {
   }
   tradeoff->origin = std::move(origin);
   tradeoff->accuracy_file = arguments.accuracies;
+  tradeoff->origin.provenance.sources.push_back(arguments.accuracies);
   const std::string& format = arguments.output.format;
   if (auto ok = output->Commit(views::Write(*tradeoff, FormatOf(format), ViewOf(arguments.output)));
       !ok) {

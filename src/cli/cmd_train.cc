@@ -78,7 +78,7 @@ int RunTrain(const TrainArguments& arguments) {
   auto model = TrainAll(*data, TrainOptionsOf(arguments.learning));
   if (!model) return Fail(model.error());
   model->trained_on.machine = arguments.machine;
-  StampModel(*model);
+  model->provenance = MakeProvenance({arguments.data});
   if (auto written = output->Commit(learn::WriteEnergyModel(*model)); !written) {
     return Fail(written.error());
   }

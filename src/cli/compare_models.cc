@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/text.h"
 #include "cli/analysis_command.h"
@@ -15,7 +16,6 @@
 #include "learn/learn.h"
 #include "tree/tree.h"
 #include "types/side_by_side.h"
-#include "version.h"
 
 namespace beryl::cli {
 namespace {
@@ -140,6 +140,19 @@ class ModelComparer {
     return side;
   }
 
+  Provenance MakeStamp() const {
+    std::vector<std::string> sources;
+    std::vector<std::string> profiles;
+    for (const std::string& operand : arguments_.run.runs) {
+      const ModelOperand model =
+          IsModelOperand(operand) ? SplitOperand(operand) : ModelOperand{operand, ""};
+      sources.push_back(model.model);
+      const bool known = std::count(profiles.begin(), profiles.end(), model.profile) > 0;
+      if (!model.profile.empty() && !known) profiles.push_back(model.profile);
+    }
+    return MakeProvenance(std::move(sources), fmt::format("{}", fmt::join(profiles, ", ")));
+  }
+
   // Beside a run, which does not tell prefill from decode, a generation is one tree.
   TreeColumns Shown(const Description& description, TreeColumns tree) const {
     if (input_) tree = tree::WithoutPhases(description, std::move(tree));
@@ -173,7 +186,7 @@ class ModelComparer {
                                      fmt::join(common, ", ")));
     }
     set.tree = tree::SetSideBySide(to_set, columns);
-    set.tool = kTool;
+    set.provenance = MakeStamp();
     return set;
   }
 

@@ -14,7 +14,6 @@
 #include "cli/run_data.h"
 #include "cli/terminal.h"
 #include "learn/learn.h"
-#include "version.h"
 
 namespace beryl::cli {
 namespace {
@@ -164,7 +163,7 @@ Result<AnalysedData> ReadAnalysed(const std::string& path, const std::string& mo
   input.data = *std::move(data);
   if (auto ok = KeepRuns(input.data, model); !ok) return ok.error();
   input.origin.data = path;
-  input.origin.tool = kTool;
+  input.origin.provenance = MakeProvenance({path}, profile);
   input.origin.findings = input.data.findings;
   input.origin.measured =
       std::any_of(input.data.runs.begin(), input.data.runs.end(), [](const ModelRun& run) {

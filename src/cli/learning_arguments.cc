@@ -1,16 +1,13 @@
 #include "cli/learning_arguments.h"
 
 #include <algorithm>
-#include <chrono>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/command_line.h"
 #include "cli/dataset_arguments.h"
-#include "version.h"
 
 namespace beryl::cli {
 
@@ -57,12 +54,6 @@ int FinishCommand(OutputFile& file, const std::string& bytes, const OutputArgume
   const bool said = output.to_stdout() && (output.format == "table" || output.format == "json");
   if (!said) SayFindings(findings);
   return kSuccess;
-}
-
-void StampModel(EnergyModel& model) {
-  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  model.trained_on.when = fmt::format("{:%Y-%m-%d}", fmt::gmtime(now));
-  model.trained_on.tool = kTool;
 }
 
 }  // namespace beryl::cli

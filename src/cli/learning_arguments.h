@@ -32,7 +32,4 @@ learn::TrainOptions TrainOptionsOf(const LearningArguments& arguments);
 int FinishCommand(OutputFile& file, const std::string& bytes, const OutputArguments& output,
                   const std::vector<DataFinding>& findings);
 
-// Says when and by what it was made.
-void StampModel(EnergyModel& model);
-
 }  // namespace beryl::cli

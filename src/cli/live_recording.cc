@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
-#include "cli/pipeline.h"
+#include "base/this_machine.h"
 #include "version.h"
 
 namespace beryl::cli {
@@ -121,12 +121,10 @@ Result<bool> LiveRecording::Begin() {
   ReadNow();
   recording_.start = Now();
   recorder_->StartFrom(recording_.start);
-  RunContext context;
-  context.tool = kTool;
   PowerTrace channels;
   channels.report.file = "meters";
   channels.channels = discovery_->channels;
-  auto writer = store::RecordingWriter::Start(*file_, context, channels, recording_);
+  auto writer = store::RecordingWriter::Start(*file_, kTool, channels, recording_);
   if (!writer) return writer.error();
   writer_ = std::make_unique<store::RecordingWriter>(std::move(*writer));
   recording_.notes.clear();  // they are written

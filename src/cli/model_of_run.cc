@@ -216,6 +216,7 @@ Result<bool> GiveModel(const RunModelArguments& arguments, AccountedRun& run) {
   }
   run.built = std::move(fit->built);
   run.model = std::move(fit->model);
+  run.profile = arguments.profile;
   ModelAlignment& alignment = run.model->alignment;
   alignment.input_seen = fit->input_seen;
   alignment.assumptions = fit->description.assumptions;

@@ -28,7 +28,6 @@ Result<server::MonitorOptions> OptionsOf(const MonitorArguments& arguments) {
   options.limit_bytes = arguments.limit_megabytes * 1'000'000;
   options.limit_all_bytes = arguments.limit_all_megabytes * 1'000'000;
   options.folder = arguments.folder;
-  options.tool = kTool;
   options.machine = sources::Machine::FromEnvironment();
   const struct {
     const char* name;

@@ -1,6 +1,5 @@
 #include "cli/pipeline.h"
 
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +14,6 @@
 
 #include "base/progress.h"
 #include "base/text.h"
-#include "version.h"
 
 namespace beryl::cli {
 namespace {
@@ -239,18 +237,11 @@ Result<bool> AddChannels(PowerTrace power, const std::string& machine, RunInput&
   }
   std::string& files = run.power.report.file;
   files += (files.empty() ? "" : " and ") + file;
-  run.context.power_file += (run.context.power_file.empty() ? "" : ", ") + file;
+  run.context.power_files.push_back(file);
   return true;
 }
 
 }  // namespace
-
-std::string MachineName() {
-  utsname names{};
-  if (::uname(&names) != 0) return "unknown";
-  return fmt::format("{} {} {}, {} CPUs", names.sysname, names.release, names.machine,
-                     ::sysconf(_SC_NPROCESSORS_ONLN));
-}
 
 Result<bool> AddPower(ByteSource& source, const PipelineOptions& options, RunInput& run) {
   auto power = sources::ReadPowerFile(source, options.power);
@@ -367,13 +358,26 @@ Result<AccountedRun> AccountRun(RunInput input, const PipelineOptions& options) 
   run.built = tree::Build(run.input.ops);
   run.folded = tree::Fold(run.built, &run.folded_of);
   RunContext& context = run.input.context;
-  context.tool = kTool;
-  context.build_type = kBuildType;
-  context.machine = MachineName();
   context.policy = PolicyText(options.account.policy);
   context.energy_source = EnergySource(run.input.power, context.label);
   return run;
 }
+
+namespace {
+
+std::vector<std::string> SourcesOf(const AccountedRun& run) {
+  const RunContext& context = run.input.context;
+  std::vector<std::string> sources = context.run_files;
+  // What a run file was made from is not read again.
+  if (sources.empty()) {
+    sources = context.ops_files;
+    sources.insert(sources.end(), context.power_files.begin(), context.power_files.end());
+  }
+  if (run.description) sources.push_back(run.description->model);
+  return sources;
+}
+
+}  // namespace
 
 AccountReport MakeReport(const AccountedRun& run, const PipelineOptions& options) {
   const OpTrace& ops = run.input.ops;
@@ -401,7 +405,16 @@ AccountReport MakeReport(const AccountedRun& run, const PipelineOptions& options
                                             report.clock_offset, kTimelineSlices);
   }
   report.context = run.input.context;
+  report.provenance = MakeProvenance(SourcesOf(run), run.profile);
   return report;
+}
+
+Provenance ProvenanceOf(const std::vector<AccountReport>& runs) {
+  std::vector<std::string> sources;
+  for (const AccountReport& run : runs) {
+    sources.insert(sources.end(), run.provenance.sources.begin(), run.provenance.sources.end());
+  }
+  return MakeProvenance(std::move(sources));
 }
 
 }  // namespace beryl::cli

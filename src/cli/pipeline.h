@@ -55,13 +55,14 @@ struct AccountedRun {
   std::vector<NodeId> folded_of;                   // by node of `built`: where it went in `folded`
   std::optional<tree::ModelOfRun> model;           // what a description gave it; cli/model_of_run.h
   std::shared_ptr<const Description> description;  // that it was given
+  std::string profile;                             // that predicted it; empty: none
 };
 Result<AccountedRun> AccountRun(RunInput input, const PipelineOptions& options);
 
-// The machine this program runs on: system, release, CPUs.
-std::string MachineName();
-
 // Gathers everything a view may show of a run.
 AccountReport MakeReport(const AccountedRun& run, const PipelineOptions& options);
+
+// Of a result that sets these runs side by side.
+Provenance ProvenanceOf(const std::vector<AccountReport>& runs);
 
 }  // namespace beryl::cli

@@ -10,7 +10,6 @@
 #include "cli/dataset_arguments.h"
 #include "learn/learn.h"
 #include "tree/tree.h"
-#include "version.h"
 
 namespace beryl::cli {
 namespace {
@@ -33,7 +32,6 @@ Result<QueryCosts> CostsOf(const DescribedPrediction& prediction, const Electric
   auto costs = learn::CostQueries(data, {prediction.energy}, options);
   if (!costs) return costs;
   costs->origin.predicted_by = prediction.profile;
-  costs->origin.tool = kTool;
   return costs;
 }
 
@@ -45,7 +43,6 @@ class Predictor {
   Result<DescribedPrediction> Run(Description description) const {
     auto prediction = predictor_.Predict(std::move(description));
     if (!prediction) return prediction;
-    prediction->tool = kTool;
     auto costs = CostsOf(*prediction, electricity_);
     if (!costs) return costs.error();
     prediction->costs = *std::move(costs);
@@ -67,6 +64,8 @@ Result<std::string> PredictOne(const PredictModelArguments& arguments,
   if (!description) return description.error();
   auto prediction = predictor.Run(*std::move(description));
   if (!prediction) return prediction.error();
+  prediction->provenance =
+      MakeProvenance({config.name, arguments.electricity.grid}, prediction->profile);
   prediction->tree = tree::Show(tree::PredictedColumns(*prediction));
   if (auto ok = views::CheckColumns(prediction->tree.folded, view); !ok) return ok.error();
   const views::Format format = FormatOf(arguments.output.format);
@@ -102,7 +101,7 @@ int PredictModel(const PredictModelArguments& arguments, OutputFile& output,
       return predictor.Run(std::move(description));
     });
     if (!sweep) return Fail(sweep.error());
-    sweep->profile = name;
+    sweep->profile = sweep->provenance.profile = name;
     text = views::Write(*sweep, FormatOf(arguments.output.format), view);
   }
   if (!text) return Fail(text.error());

@@ -4,7 +4,6 @@
 
 #include "base/file.h"
 #include "cli/pipeline.h"
-#include "version.h"
 
 namespace beryl::cli {
 
@@ -19,9 +18,7 @@ Result<Measurement> ReadMeasurement(const std::string& file,
   Measurement measured =
       account::Measure(run->power, recorded ? *run->recording : Recording(), options);
   measured.context = run->context;
-  measured.context.tool = kTool;
-  measured.context.build_type = kBuildType;
-  measured.context.machine = MachineName();
+  measured.provenance = MakeProvenance({file});
   for (const std::string& note : run->notes) measured.notes.push_back(note);
   for (const ImportReport& report : run->ops.reports) {
     if (report.format != "beryl-run") continue;

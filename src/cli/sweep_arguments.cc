@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "cli/model_arguments.h"
-#include "version.h"
 
 namespace beryl::cli {
 namespace {
@@ -147,7 +146,7 @@ Result<Sweep> SweepVariants(const ModelArguments& arguments, const models::Model
   const auto axes = AxesOf(arguments.sweep);
   if (!axes) return axes.error();
   Sweep sweep;
-  sweep.tool = kTool;
+  sweep.provenance = MakeProvenance({config.name});
   sweep.model = config.name;
   size_t variants = 1;
   for (const Axis& axis : *axes) {

@@ -7,11 +7,13 @@
 #include "learn/described_model_file.h"
 #include "learn/learn.h"
 #include "learn/members.h"
+#include "types/provenance.h"
 
 namespace beryl::learn {
 namespace {
 
 constexpr int kIndent = 2;
+constexpr size_t kDay = 10;  // letters of "2026-11-16"
 
 // A feature in the file.
 struct FeatureMember {
@@ -21,6 +23,10 @@ struct FeatureMember {
 
 template <typename Model>
 struct Intervals {
+  Model& model;
+};
+template <typename Model>
+struct TrainedOn {
   Model& model;
 };
 
@@ -85,14 +91,33 @@ void Members(auto& io, const Intervals<Model>& of) {
   io.Require(of.model.nominal > 0 && of.model.nominal < 1, "nominal", "has to be between 0 and 1");
 }
 
-void Members(auto& io, As<EnergyModel::TrainedOn> auto& trained_on) {
+template <typename Model>
+void Members(auto& io, const TrainedOn<Model>& of) {
+  auto& trained_on = of.model.trained_on;
   io("data", trained_on.data, false);
   io("machine", trained_on.machine, false);
   io("models", trained_on.models, false);
   io("nodes", trained_on.nodes, false);
-  io("when", trained_on.when, false);
-  io("tool", trained_on.tool, false);
+  std::string when = of.model.provenance.when.substr(0, kDay);
+  std::string tool = ToolText(of.model.provenance);
+  io("when", when, false);
+  io("tool", tool, false);
+  if constexpr (std::remove_reference_t<decltype(io)>::kReads) {
+    // Files without a provenance say it here.
+    const bool is_old = of.model.provenance.version.empty();
+    if (is_old) of.model.provenance.when = when;
+    if (is_old) of.model.provenance.tool = tool;
+  }
   io("held_out_mape", ByName(trained_on.mape, DataLevelName), false);
+}
+
+void Members(auto& io, As<Provenance> auto& provenance) {
+  io("tool", provenance.tool, false);
+  io("version", provenance.version, false);
+  io("build_type", provenance.build_type, false);
+  io("machine", provenance.machine, false);
+  io("sources", provenance.sources, false);
+  io("when", provenance.when, false);
 }
 
 // Other members are of a later version, or for people.
@@ -100,6 +125,7 @@ template <As<EnergyModel> Model>
 void Members(auto& io, Model& model) {
   const Method method = model.method;
   const bool learned = method != Method::kDatasheet;
+  if (io.kReads) io("provenance", model.provenance, false);
   if (!learned) io("datasheet", model.datasheet);
   if (!learned && !io.kReads) return;
   io("feature_set", model.feature_set, learned);
@@ -116,7 +142,7 @@ void Members(auto& io, Model& model) {
     io("described", model.described, method == Method::kDescribe);
   }
   io("intervals", Intervals<Model>{model}, learned);
-  io("trained_on", model.trained_on, learned);
+  io("trained_on", TrainedOn<Model>{model}, learned);
 }
 
 void Read(MemberReader& in, json::Value value, const std::string& path, FeatureSet& into) {
@@ -275,7 +301,9 @@ std::string WriteEnergyModel(const EnergyModel& model) {
   JsonWriter json(kIndent);
   MemberWriter out{json};
   json.BeginObject();
-  json.Member("schema", kEnergyModelSchema).Member("method", MethodName(model.method));
+  json.Member("schema", kEnergyModelSchema);
+  WriteProvenance(json, model.provenance);
+  json.Member("method", MethodName(model.method));
   if (model.method == Method::kLaw) json.Member("sentence", LawSentence(model.law));
   Members(out, model);
   json.End();

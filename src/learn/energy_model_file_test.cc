@@ -92,8 +92,9 @@ EnergyModel RandomModel(Method method, uint64_t seed) {
   }
   model.nominal = 0.8;
   model.bands[1] = {0.5, positive() + 1, 7};
-  model.trained_on = {"data [1, 2]", "GTX, i9", {"a", "b"}, 12, "2026-11-16", "beryl 0.1.0", {}};
+  model.trained_on = {"data [1, 2]", "GTX, i9", {"a", "b"}, 12, {}};
   model.trained_on.mape = {0.5, kUnknown, number()};
+  model.provenance = {"beryl", "0.1.0", "Release", "box", {"a", "b"}, "", "2026-11-16T01:02:03Z"};
   return model;
 }
 
@@ -143,6 +144,21 @@ TEST(EnergyModelFile, WritingAndReadingGivesTheSameModel) {
   }
 }
 
+// As files were before they had a provenance.
+TEST(EnergyModelFile, WithoutProvenanceToolAndDayAreThoseOfTheTraining) {
+  const EnergyModel model = RandomModel(Method::kLaw, 1);
+  std::string text = WriteEnergyModel(model);
+  const size_t start = text.find("  \"provenance\"");
+  ASSERT_NE(start, std::string::npos);
+  text.erase(start, text.find("  },\n", start) + 5 - start);
+  ASSERT_EQ(text.find("provenance"), std::string::npos);
+  const auto old = ReadEnergyModel(text, "file.json");
+  ASSERT_TRUE(old) << old.error().message;
+  EXPECT_EQ(ToolText(old->provenance), "beryl 0.1.0");
+  EXPECT_EQ(old->provenance.when, "2026-11-16");
+  EXPECT_EQ(old->trained_on.data, model.trained_on.data);
+}
+
 EnergyModel SmallModel(Method method) {
   EnergyModel model;
   model.method = method;
@@ -183,10 +199,12 @@ TEST(EnergyModelFile, UnknownMembersAndTheSentenceAreIgnored) {
 
 TEST(EnergyModelFile, MembersMayComeInAnyOrder) {
   std::string text = WriteEnergyModel(SmallModel(Method::kSum));
-  const std::string front = "\"schema\": \"beryl.energy-model/1\",\n  \"method\": \"sum\",";
-  const size_t at = text.find(front);
-  ASSERT_NE(at, std::string::npos);
-  text.erase(at, front.size());
+  for (const std::string member :
+       {"\"schema\": \"beryl.energy-model/1\",", "\"method\": \"sum\","}) {
+    const size_t at = text.find(member);
+    ASSERT_NE(at, std::string::npos);
+    text.erase(at, member.size());
+  }
   text.insert(text.rfind('}'), ",\"method\": \"sum\", \"schema\": \"beryl.energy-model/1\"");
   EXPECT_TRUE(ReadEnergyModel(text, "f"));
 }

@@ -33,10 +33,9 @@ Result<std::unique_ptr<MachineMeters>> MachineMeters::Find(const MonitorOptions&
   auto found = sources::Discover(options.machine, options.discover);
   if (!found) return found.error();
   meters->discovery_ = std::move(*found);
-  SourceReport report =
+  const SourceReport report =
       sources::Probe(options.machine, options.discover, meters->discovery_, kPatience);
   meters->machine_ = HostName();
-  report.tool = options.tool;
   meters->report_ = views::Write(report, views::Format::kJson, {});
   const bool estimated = std::any_of(
       report.found.begin(), report.found.end(),
@@ -73,14 +72,14 @@ void MachineMeters::Unwatch(sources::WatchId watch) { sampler_->Unwatch(watch); 
 size_t MachineMeters::Drain(sources::SampleSink& sink) { return sampler_->Drain(sink); }
 
 Result<std::unique_ptr<SessionBook>> MachineMeters::NewBook(const BookOptions& options) {
-  auto book = RecordedBook::Start(
-      {discovery_, *sampler_, options_.tool, machine_, notes_, options_.folder}, options);
+  auto book =
+      RecordedBook::Start({discovery_, *sampler_, machine_, notes_, options_.folder}, options);
   if (!book) return book.error();
   return std::unique_ptr<SessionBook>(std::move(*book));
 }
 
 std::unique_ptr<SessionBook> MachineMeters::NewGauge() {
-  return RecordedBook::Gauge({discovery_, *sampler_, options_.tool, machine_, {}, ""});
+  return RecordedBook::Gauge({discovery_, *sampler_, machine_, {}, ""});
 }
 
 SamplerCost MachineMeters::cost() const { return sampler_ ? sampler_->cost() : SamplerCost(); }

@@ -7,6 +7,7 @@
 
 #include "account/account.h"
 #include "types/containment.h"
+#include "version.h"
 #include "views/views.h"
 
 namespace beryl::server {
@@ -14,7 +15,6 @@ namespace beryl::server {
 RecordedBook::RecordedBook(const Context& context, const BookOptions& options)
     : sampler_(&context.sampler),
       period_(options.period),
-      tool_(context.tool),
       channels_(context.discovery.channels),
       recorder_(context.discovery, context.sampler, {options.watches, Nanos{}, options.period}),
       running_(options.period) {
@@ -34,12 +34,10 @@ Result<std::unique_ptr<RecordedBook>> RecordedBook::Start(const Context& context
   auto file = SpoolFile::Create(context.folder);
   if (!file) return file.error();
   book->file_ = std::make_unique<SpoolFile>(std::move(*file));
-  RunContext run;
-  run.tool = context.tool;
   PowerTrace channels;
   channels.report.file = "meters";
   channels.channels = context.discovery.channels;
-  auto writer = store::RecordingWriter::Start(book->file_->file(), run, channels, book->head_);
+  auto writer = store::RecordingWriter::Start(book->file_->file(), kTool, channels, book->head_);
   if (!writer) return writer.error();
   book->writer_.emplace(std::move(*writer));
   book->head_.notes.clear();  // they are written
@@ -144,7 +142,7 @@ Result<std::string> RecordedBook::Measure() const {
   if (!run.recording) return InvalidError("the session's file holds no recording");
   Measurement measured = account::Measure(run.power, *run.recording, {});
   measured.context = run.context;
-  measured.context.tool = tool_;
+  measured.provenance = MakeProvenance(MetersOf(run.power.channels));
   return views::Write(measured, views::Format::kJson, {});
 }
 

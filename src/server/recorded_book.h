@@ -19,7 +19,6 @@ class RecordedBook final : public SessionBook {
   struct Context {
     const sources::Discovery& discovery;
     const sources::Sampler& sampler;
-    std::string tool;
     std::string machine;
     std::vector<std::string> notes;
     std::string folder;
@@ -58,7 +57,6 @@ class RecordedBook final : public SessionBook {
 
   const sources::Sampler* sampler_;  // until the end of the session
   const Nanos period_;
-  const std::string tool_;
   std::vector<PowerChannel> channels_;
   sources::Recorder recorder_;
   // A reading that came sooner than the period: it counts if it is the last.

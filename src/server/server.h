@@ -37,8 +37,6 @@ struct MonitorOptions {
   std::string folder;            // for the files of sessions; empty: $TMPDIR or /var/tmp
   sources::Machine machine;
   sources::DiscoverOptions discover;
-  std::string tool;  // "beryl 0.1.0"
-  std::string build_type;
 };
 
 // Runs until SIGTERM or SIGINT. Says on stderr where it listens, once it does. An Error: it could

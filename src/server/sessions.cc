@@ -478,8 +478,8 @@ void Sessions::ConnectionClosed(uint64_t connection) {
 LivePower Sessions::Live() const {
   const std::lock_guard lock(mutex_);
   LivePower live;
-  live.tool = options_.tool;
-  live.machine = meters_.machine();
+  live.provenance = MakeProvenance(MetersOf(meters_.channels()));
+  live.host = meters_.machine();
   live.start = gauge_start_;
   live.time = meters_.Now();
   if (gauge_) live.channels = gauge_->channels();

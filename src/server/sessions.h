@@ -57,7 +57,6 @@ struct SessionsOptions {
   Nanos idle_period;
   Nanos drain_every{50'000'000};
   std::string folder;  // for the files of sessions
-  std::string tool;    // "beryl 0.1.0"
   // RAPL's parts of packages too, for published clients (PublishedSpool).
   bool published_parts = false;
   // Whether sessions, with their names, are told to exporters, which everybody may read.

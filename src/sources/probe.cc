@@ -1,8 +1,5 @@
 #include "sources/probe.h"
 
-#include <sys/utsname.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -279,13 +276,6 @@ void KeepOnProbation(std::vector<Former> formers, const std::vector<Seen>& aside
   }
 }
 
-std::string MachineText() {
-  utsname names{};
-  if (::uname(&names) != 0) return "unknown";
-  return fmt::format("{} {} {}, {} CPUs", names.sysname, names.release, names.machine,
-                     ::sysconf(_SC_NPROCESSORS_ONLN));
-}
-
 void Describe(const Machine& machine, const Discovery& discovery, SourceReport& report) {
   report.cpu_time = ReadLine(machine.procfs + "/self/schedstat") ? "schedstat" : "stat";
   for (const auto& source : discovery.features) {
@@ -294,7 +284,7 @@ void Describe(const Machine& machine, const Discovery& discovery, SourceReport& 
                                                       : column.device + " " + column.name);
     }
   }
-  report.machine = MachineText();
+  report.provenance = MakeProvenance(MetersOf(report.found));
 }
 
 }  // namespace

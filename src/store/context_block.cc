@@ -8,9 +8,13 @@ std::string EncodeContext(const StoredRun& run) {
   std::string out;
   PutVarint(out, run.context.ops_files.size());
   for (const std::string& file : run.context.ops_files) PutString(out, file);
-  PutString(out, run.context.power_file);
+  std::string power_files;
+  for (const std::string& file : run.context.power_files) {
+    power_files += (power_files.empty() ? "" : ", ") + file;
+  }
+  PutString(out, power_files);
   PutString(out, run.context.label);
-  PutString(out, run.context.tool);
+  PutString(out, run.tool);
   PutString(out, run.ops.clock);
   PutString(out, run.power.clock);
   PutString(out, run.power.report.file);

@@ -117,7 +117,7 @@ class Loader {
     for (size_t left = decoder.Count(); left > 0; --left) {
       context.ops_files.emplace_back(decoder.String());
     }
-    AddFile(context.power_file, decoder.String());
+    if (const auto file = decoder.String(); !file.empty()) context.power_files.emplace_back(file);
     context.label = decoder.String();
     decoder.String();  // the program that wrote it
     run_.ops.clock = decoder.String();

@@ -89,13 +89,13 @@ RecordingWriter::RecordingWriter(RecordingWriter&&) noexcept = default;
 RecordingWriter& RecordingWriter::operator=(RecordingWriter&&) noexcept = default;
 RecordingWriter::~RecordingWriter() = default;
 
-Result<RecordingWriter> RecordingWriter::Start(GrowingFile& file, const RunContext& context,
+Result<RecordingWriter> RecordingWriter::Start(GrowingFile& file, std::string_view tool,
                                                const PowerTrace& power,
                                                const Recording& recording) {
   auto state = std::make_unique<State>(file);
   if (auto ok = state->blocks.Start(); !ok) return ok.error();
   StoredRun run;
-  run.context = context;
+  run.tool = tool;
   run.power.clock = power.clock;
   run.power.report.file = power.report.file;
   run.ops.clock = power.clock;

@@ -22,6 +22,7 @@
 namespace beryl::store {
 
 struct StoredRun {
+  std::string tool;  // that writes the file: "beryl 0.1.0"
   OpTrace ops;
   PowerTrace power;
   RunContext context;
@@ -48,7 +49,7 @@ class RecordingWriter {
  public:
   // Writes what is known at the start: of `power` the channels without readings, of `recording`
   // all but activity, features and windows, which come later.
-  static Result<RecordingWriter> Start(GrowingFile& file, const RunContext& context,
+  static Result<RecordingWriter> Start(GrowingFile& file, std::string_view tool,
                                        const PowerTrace& power, const Recording& recording);
   RecordingWriter(RecordingWriter&&) noexcept;
   RecordingWriter& operator=(RecordingWriter&&) noexcept;

@@ -80,7 +80,7 @@ StoredRun MakeRun(size_t operations, uint64_t seed = 1) {
   run.power.channels = {gauge, counter};
   run.power.report.file = "power.csv";
   run.context.ops_files = {"trace.json"};
-  run.context.power_file = "power.csv";
+  run.context.power_files = {"power.csv"};
   run.notes = {"a note"};
   return run;
 }

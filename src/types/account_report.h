@@ -11,12 +11,14 @@
 #include "types/model_tree.h"
 #include "types/op_trace.h"
 #include "types/operation_table.h"
+#include "types/provenance.h"
 #include "types/run_context.h"
 #include "types/timeline.h"
 
 namespace beryl {
 
 struct AccountReport {
+  Provenance provenance;
   RunContext context;
   Nanos clock_offset;
   std::string clock_reason;

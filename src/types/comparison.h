@@ -11,6 +11,7 @@
 #include "types/account_report.h"
 #include "types/model_tree.h"
 #include "types/op_trace.h"
+#include "types/provenance.h"
 
 namespace beryl {
 
@@ -82,6 +83,7 @@ struct GateVerdict {
 };
 
 struct Comparison {
+  Provenance provenance;
   std::vector<AccountReport> runs;
   bool per_step = false;  // energies below are of a step, on average; else of the whole run
   std::vector<RunTotal> totals;

@@ -10,11 +10,12 @@
 #include "types/dataset.h"
 #include "types/description.h"
 #include "types/energy_use.h"
+#include "types/provenance.h"
 
 namespace beryl {
 
 struct DescribedPrediction {
-  std::string tool;
+  Provenance provenance;
   Description description;
   std::string profile;     // its name
   std::string machine;     // what it stands for
@@ -43,7 +44,7 @@ struct SweepRow {
   std::string failure;  // why there is none: the values contradict each other; empty: there is one
 };
 struct Sweep {
-  std::string tool;
+  Provenance provenance;
   std::string model;
   std::string profile;  // its name; empty: described only, without energy
   std::vector<std::string> keys;

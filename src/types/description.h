@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "types/model_tree.h"
+#include "types/provenance.h"
 
 namespace beryl {
 
@@ -136,7 +137,7 @@ struct Description {
   // operation, and what a layer that runs several times gives itself is left out.
   std::vector<Flow> flows;
   std::vector<std::string> assumptions;  // a sentence each
-  std::string tool;                      // that says so; who shows it fills it in
+  Provenance provenance;                 // who shows it fills it in
 };
 
 // How many layers a token passes through: modules that are numbered, the outermost ones, as often

@@ -13,6 +13,7 @@
 #include "types/dataset.h"
 #include "types/datasheet.h"
 #include "types/described_model.h"
+#include "types/provenance.h"
 
 namespace beryl {
 
@@ -88,6 +89,7 @@ struct ErrorBand {
 };
 
 struct EnergyModel {
+  Provenance provenance;  // of files that do not say it: tool and day alone
   Method method = Method::kLaw;
   FeatureSet feature_set = FeatureSet::kAll;
   std::vector<Feature> features;  // that it needs
@@ -108,8 +110,6 @@ struct EnergyModel {
     std::string machine;  // "GTX 1080 Ti, i9-7900X"; empty: not said
     std::vector<std::string> models;
     uint64_t nodes = 0;
-    std::string when;  // "2026-11-16"
-    std::string tool;  // "beryl 0.1.0"
     // Mean absolute percentage error of held-out models, by position in kDataLevels; NaN: none.
     std::array<double, 3> mape = {kUnknown, kUnknown, kUnknown};
   } trained_on;

@@ -10,15 +10,16 @@
 #include "types/column.h"
 #include "types/dataset.h"
 #include "types/model_tree.h"
+#include "types/provenance.h"
 
 namespace beryl {
 
 // Where the numbers of an analysis came from.
 struct EnergyOrigin {
+  Provenance provenance;
   std::string data;
   bool measured = false;     // the data has energy
   std::string predicted_by;  // name of the profile; empty: nothing was predicted
-  std::string tool;
   std::vector<DataFinding> findings;
 };
 

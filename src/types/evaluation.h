@@ -9,6 +9,7 @@
 
 #include "types/dataset.h"
 #include "types/energy_model.h"
+#include "types/provenance.h"
 
 namespace beryl {
 
@@ -28,7 +29,7 @@ struct LevelErrors {
 };
 
 struct Evaluation {
-  std::string tool;  // "beryl 0.1.0"
+  Provenance provenance;
   Method method = Method::kLaw;
   FeatureSet feature_set = FeatureSet::kAll;
   std::string protocol;  // "leave-one-model-out" or "train-test"
@@ -50,7 +51,7 @@ struct Evaluation {
 
 // How well a law does that was fitted to a few measurements only.
 struct Calibration {
-  std::string tool;
+  Provenance provenance;
   std::string data;
   uint64_t rows = 0;
   uint64_t seed = 0;

@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "types/power_trace.h"
+#include "types/provenance.h"
 #include "types/recording.h"
 #include "types/unknown.h"
 
@@ -37,9 +38,9 @@ struct LiveSession {
 };
 
 struct LivePower {
-  std::string tool;     // "beryl 0.1.0"
-  std::string machine;  // its host name
-  Nanos start;          // since when energy is counted
+  Provenance provenance;
+  std::string host;  // the name of the machine in its network
+  Nanos start;       // since when energy is counted
   Nanos time;
   std::vector<LiveChannel> channels;
   std::vector<LiveSession> sessions;  // those that run

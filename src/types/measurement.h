@@ -8,6 +8,7 @@
 
 #include "base/units.h"
 #include "types/power_trace.h"
+#include "types/provenance.h"
 #include "types/recording.h"
 #include "types/run_context.h"
 #include "types/unknown.h"
@@ -121,6 +122,7 @@ struct WholeMachine {
 };
 
 struct Measurement {
+  Provenance provenance;
   RunContext context;
   Recording recording;  // without activity and features over time
   double seconds = 0;

@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "types/provenance.h"
+
 namespace beryl {
 
 struct ModelList {
-  std::string tool;
+  Provenance provenance;
   struct Row {
     std::string name;
     std::string family;       // its model_type

@@ -41,6 +41,16 @@ bool IsContainer(ChannelScope scope) {
 }
 
 // Every stretch of a counter that stood still is a gap.
+std::vector<std::string> MetersOf(const std::vector<PowerChannel>& channels) {
+  std::vector<std::string> meters;
+  for (const PowerChannel& channel : channels) {
+    const std::string& source = channel.meter.source;
+    const bool known = std::find(meters.begin(), meters.end(), source) != meters.end();
+    if (!source.empty() && !known) meters.push_back(source);
+  }
+  return meters;
+}
+
 bool TellsAnything(const PowerChannel& channel) {
   return channel.times.size() > 1 + channel.gaps.size();
 }

@@ -67,6 +67,9 @@ struct PowerChannel {
   uint64_t wraps = 0;
 };
 
+// The kinds of meters that channels are read by, each once: "rapl-powercap", "nvml".
+std::vector<std::string> MetersOf(const std::vector<PowerChannel>& channels);
+
 // Whether the energy of any stretch is known: two readings and no gap between them.
 bool TellsAnything(const PowerChannel& channel);
 

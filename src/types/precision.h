@@ -7,10 +7,12 @@
 
 #include "types/account_report.h"
 #include "types/comparison.h"
+#include "types/provenance.h"
 
 namespace beryl {
 
 struct Precision {
+  Provenance provenance;
   std::vector<AccountReport> runs;
   std::vector<std::string> labels;
   // Accounting similarity with sample sparsing: every n-th power reading against all of them. NaN

@@ -8,11 +8,12 @@
 #include "types/dataset.h"
 #include "types/energy_model.h"
 #include "types/evaluation.h"
+#include "types/provenance.h"
 
 namespace beryl {
 
 struct PredictionReport {
-  std::string tool;  // "beryl 0.1.0"
+  Provenance provenance;
   EnergyModel model;
   Dataset data;
   std::vector<Column> predicted;      // by run
@@ -21,7 +22,7 @@ struct PredictionReport {
 
 // The same data by several methods or sets of features.
 struct Ablation {
-  std::string tool;
+  Provenance provenance;
   std::vector<Evaluation> evaluations;
   std::vector<DataFinding> findings;
 };

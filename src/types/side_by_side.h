@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "types/column.h"
+#include "types/provenance.h"
 
 namespace beryl {
 
 struct SideBySide {
-  std::string tool;
+  Provenance provenance;
   struct Side {
     std::string label;
     std::string what;  // "measured: ...", "predicted by h100-sxm, ...", "described: ..."

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "types/power_trace.h"
+#include "types/provenance.h"
 
 namespace beryl {
 
@@ -34,6 +35,7 @@ struct SourceCheck {
 };
 
 struct SourceReport {
+  Provenance provenance;
   // Without readings. For a counter, the smallest energy it can resolve is what its device uses in
   // an update period; watts are those seen while the meters were watched.
   std::vector<PowerChannel> found;
@@ -47,8 +49,6 @@ struct SourceReport {
   std::vector<SourceCheck> checks;
   std::string cpu_time;               // what CPU time is told by: "schedstat" or "stat"
   std::vector<std::string> features;  // resource features that can be read
-  std::string machine;
-  std::string tool;  // that made it
 };
 
 }  // namespace beryl

@@ -22,9 +22,9 @@ class BottleneckTable : public TextPage {
 
   std::string Write() {
     for (const Breakdown& breakdown : breakdowns_.models) Model(breakdown);
-    Paragraph(fmt::format("energy {}; data: {}", EnergySources(breakdowns_.origin),
-                          breakdowns_.origin.data),
-              0, kDimStyle);
+    Foot(fmt::format("energy {}; data: {}", EnergySources(breakdowns_.origin),
+                     breakdowns_.origin.data),
+         breakdowns_.origin.provenance);
     return Take();
   }
 
@@ -131,36 +131,31 @@ void WriteModel(JsonWriter& json, const Breakdown& breakdown, const ViewOptions&
 
 std::string Json(const Breakdowns& breakdowns, const ViewOptions& options) {
   JsonWriter json;
-  json.BeginObject();
-  json.Member("schema", kSchema);
+  BeginResult(json, kSchema, breakdowns.origin.provenance);
   WriteOrigin(json, breakdowns.origin);
   json.Key("models").BeginArray();
   for (const Breakdown& breakdown : breakdowns.models) WriteModel(json, breakdown, options);
   json.End();
-  json.End();
-  return json.Take() + "\n";
+  return EndResult(json);
 }
 
 std::string Csv(const Breakdowns& breakdowns, const ViewOptions& options) {
-  std::string text =
-      "model,what,name,type,level,nodes,measured_j,measured_share,predicted_j,predicted_share,"
-      "predicted_by,schema\n";
+  CsvTable csv(kSchema, breakdowns.origin.provenance,
+               "model,what,name,type,level,nodes,measured_j,measured_share,predicted_j,"
+               "predicted_share,predicted_by");
   for (const Breakdown& breakdown : breakdowns.models) {
     auto row = [&](std::string_view what, std::string_view name, std::string_view type,
-                   std::string_view level, const std::string& nodes, const TwoEnergies& energy) {
+                   std::string_view level, std::optional<uint64_t> nodes,
+                   const TwoEnergies& energy) {
       const TwoEnergies share = SharesOf(energy, breakdown.whole);
-      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(breakdown.model), what,
-                          CsvText(name), CsvText(type), level, nodes, CsvFigure(energy.measured_j),
-                          CsvFigure(share.measured_j), CsvFigure(energy.predicted_j),
-                          CsvFigure(share.predicted_j), CsvText(breakdowns.origin.predicted_by),
-                          kSchema);
+      csv.Row(breakdown.model, what, name, type, level, nodes, energy.measured_j, share.measured_j,
+              energy.predicted_j, share.predicted_j, breakdowns.origin.predicted_by);
     };
     for (const Breakdown::Part& part : breakdown.parts) {
-      row("part", part.type, part.type, LevelName(part.level), fmt::format("{}", part.nodes),
-          part.energy);
+      row("part", part.type, part.type, LevelName(part.level), part.nodes, part.energy);
     }
-    row("rest", "", "", "", "", breakdown.rest);
-    row("sum", "", "", "", "", breakdown.sum);
+    row("rest", "", "", "", {}, breakdown.rest);
+    row("sum", "", "", "", {}, breakdown.sum);
     const ModelTree& tree = breakdown.tree.tree;
     for (NodeId id = 0; id < tree.size(); ++id) {
       if (!IsShown(tree[id], options)) continue;
@@ -168,11 +163,11 @@ std::string Csv(const Breakdowns& breakdowns, const ViewOptions& options) {
         const Column* column = breakdown.tree.Find(name);
         return column == nullptr ? kUnknown : column->total[id];
       };
-      row("node", ScopeOf(tree, id), tree[id].type, LevelName(tree[id].level),
-          fmt::format("{}", tree[id].folded), {joules("measured"), joules("predicted")});
+      row("node", ScopeOf(tree, id), tree[id].type, LevelName(tree[id].level), tree[id].folded,
+          {joules("measured"), joules("predicted")});
     }
   }
-  return text;
+  return csv.Take();
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "views/csv_table.h"
 #include "views/energy_use.h"
 #include "views/learned.h"
 #include "views/text_page.h"
@@ -11,6 +12,8 @@
 
 namespace beryl::views {
 namespace {
+
+constexpr const char* kSchema = "beryl.calibrate/1";
 
 class CalibrationTable : public TextPage {
  public:
@@ -42,9 +45,7 @@ class CalibrationTable : public TextPage {
     for (const DataFinding& finding : calibration_.findings) {
       Paragraph("note: " + FindingText(finding), 0, kWarningStyle);
     }
-    Paragraph(fmt::format("mean absolute percentage error of energy, mean of models; {}",
-                          calibration_.tool),
-              0, kDimStyle);
+    Foot("mean absolute percentage error of energy, mean of models", calibration_.provenance);
     return Take();
   }
 
@@ -61,8 +62,7 @@ class CalibrationTable : public TextPage {
 
 std::string Json(const Calibration& calibration) {
   JsonWriter json;
-  json.BeginObject();
-  json.Member("schema", "beryl.calibrate/1");
+  BeginResult(json, kSchema, calibration.provenance);
   json.Member("data", calibration.data);
   json.Member("rows", calibration.rows);
   json.Member("seed", calibration.seed);
@@ -83,20 +83,18 @@ std::string Json(const Calibration& calibration) {
   for (const std::string& row : calibration.chosen) json.Value(row);
   json.End();
   WriteFindings(json, calibration.findings);
-  json.Member("tool", calibration.tool);
-  json.End();
-  return json.Take() + "\n";
+  json.Member("tool", ToolText(calibration.provenance));
+  return EndResult(json);
 }
 
 std::string Csv(const Calibration& calibration) {
-  std::string text = "level,rows,seed,mape_models,draws,median,p95,schema\n";
+  CsvTable csv(kSchema, calibration.provenance, "level,rows,seed,mape_models,draws,median,p95");
   for (size_t level = 0; level < kDataLevels.size(); ++level) {
-    text += fmt::format("{},{},{},{},{},{},{},beryl.calibrate/1\n", LevelName(kDataLevels[level]),
-                        calibration.rows, calibration.seed, CsvFigure(calibration.mape[level]),
-                        calibration.draws, CsvFigure(calibration.median[level]),
-                        CsvFigure(calibration.p95[level]));
+    csv.Row(LevelName(kDataLevels[level]), calibration.rows, calibration.seed,
+            calibration.mape[level], calibration.draws, calibration.median[level],
+            calibration.p95[level]);
   }
-  return text;
+  return csv.Take();
 }
 
 }  // namespace

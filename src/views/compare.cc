@@ -1,18 +1,14 @@
 #include "views/compare.h"
 
-#include <cmath>
 #include <optional>
-
-#include <fmt/format.h>
+#include <utility>
 
 #include "views/writers.h"
 
 namespace beryl::views {
 namespace {
 
-std::optional<double> Known(double value) {
-  return std::isfinite(value) ? std::optional(value) : std::nullopt;
-}
+constexpr const char* kSchema = "beryl.compare/1";
 
 void WriteMatrix(JsonWriter& json, const char* key, const PairMatrix& values, size_t runs) {
   json.Key(key).BeginArray();
@@ -106,28 +102,21 @@ void WriteSimilarity(JsonWriter& json, const char* key, const SimilarityMatrices
   json.End();
 }
 
-std::string SimilarityCsv(const SimilarityMatrices& found, std::string_view schema) {
-  std::string text =
-      "row,column,common_names,only_in_row,energy_pearson,power_pearson,energy_difference_j,"
-      "power_difference_w,level,schema\n";
+std::string SimilarityCsv(const SimilarityMatrices& found, CsvTable csv) {
   const size_t runs = found.runs.size();
-  for (size_t row = 0; row < runs; ++row) {
-    for (size_t column = 0; column < runs; ++column) {
-      const size_t at = row * runs + column;
-      text += fmt::format(
-          "{},{},{},{},{},{},{},{},{},{}\n", CsvText(found.runs[row]), CsvText(found.runs[column]),
-          found.common[at], found.only_here[at], CsvNumber(Known(found.energy_pearson[at])),
-          CsvNumber(Known(found.power_pearson[at])), CsvNumber(Known(found.energy_difference[at])),
-          CsvNumber(Known(found.power_difference[at])), CsvText(found.level), schema);
-    }
+  csv.Row("row", "column", "common_names", "only_in_row", "energy_pearson", "power_pearson",
+          "energy_difference_j", "power_difference_w", "level");
+  for (size_t at = 0; at < runs * runs; ++at) {
+    csv.Row(found.runs[at / runs], found.runs[at % runs], found.common[at], found.only_here[at],
+            found.energy_pearson[at], found.power_pearson[at], found.energy_difference[at],
+            found.power_difference[at], found.level);
   }
-  return text;
+  return csv.Take();
 }
 
 std::string WriteCompareJson(const Comparison& comparison) {
   JsonWriter json;
-  json.BeginObject();
-  json.Member("schema", "beryl.compare/1");
+  BeginResult(json, kSchema, comparison.provenance);
   json.Member("basis", comparison.per_step ? "step" : "run");
   json.Key("runs").BeginArray();
   for (size_t run = 0; run < comparison.totals.size(); ++run) {
@@ -152,38 +141,30 @@ std::string WriteCompareJson(const Comparison& comparison) {
   json.Key("notes").BeginArray();
   for (const std::string& note : comparison.notes) json.Value(note);
   json.End();
-  json.End();
-  return json.Take() + "\n";
+  return EndResult(json);
 }
 
 std::string WriteCompareCsv(const Comparison& comparison, ComparePart part) {
-  constexpr std::string_view kSchema = "beryl.compare/1";
   const char* basis = comparison.per_step ? "step" : "run";
-  if (part == ComparePart::kMatrices) return SimilarityCsv(comparison.similarity, kSchema);
+  CsvTable csv(kSchema, comparison.provenance);
+  if (part == ComparePart::kMatrices) return SimilarityCsv(comparison.similarity, std::move(csv));
   if (part == ComparePart::kTotals) {
-    std::string text =
-        "run,attributed_j,deviation_j,forward_j,backward_j,optimizer_j,idle_j,unattributed_j,steps,"
-        "basis,schema\n";
+    csv.Row("run", "attributed_j", "deviation_j", "forward_j", "backward_j", "optimizer_j",
+            "idle_j", "unattributed_j", "steps", "basis");
     for (const RunTotal& total : comparison.totals) {
-      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(total.run),
-                          CsvNumber(total.attributed_j), CsvNumber(total.deviation_j),
-                          CsvNumber(total.phase_j[0]), CsvNumber(total.phase_j[1]),
-                          CsvNumber(total.phase_j[2]), total.idle_j, total.unattributed_j,
-                          total.steps, basis, kSchema);
+      csv.Row(total.run, total.attributed_j, total.deviation_j, total.phase_j[0], total.phase_j[1],
+              total.phase_j[2], total.idle_j, total.unattributed_j, total.steps, basis);
     }
-    return text;
+    return csv.Take();
   }
-  std::string text =
-      "path,level,rest,in_before,in_after,before_j,after_j,difference_j,noise_j,is_noise,basis,"
-      "schema\n";
+  csv.Row("path", "level", "rest", "in_before", "in_after", "before_j", "after_j", "difference_j",
+          "noise_j", "is_noise", "basis");
   for (const DifferenceRow& row : comparison.differences) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(row.path),
-                        LevelName(row.level), row.rest, row.in_before, row.in_after,
-                        CsvNumber(row.before_j), CsvNumber(row.after_j),
-                        CsvNumber(row.difference_j), CsvNumber(row.noise_j),
-                        row.noise_j ? (row.is_noise ? "true" : "false") : "", basis, kSchema);
+    csv.Row(row.path, LevelName(row.level), row.rest, row.in_before, row.in_after, row.before_j,
+            row.after_j, row.difference_j, row.noise_j,
+            row.noise_j ? std::optional(row.is_noise) : std::nullopt, basis);
   }
-  return text;
+  return csv.Take();
 }
 
 std::string Write(const Comparison& comparison, Format format, ComparePart part,

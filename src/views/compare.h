@@ -7,6 +7,7 @@
 
 #include "base/json_writer.h"
 #include "types/comparison.h"
+#include "views/csv_table.h"
 #include "views/views.h"
 
 namespace beryl::views {
@@ -19,7 +20,7 @@ std::string WriteComparePicture(const Comparison& comparison, ComparePart part,
 
 // Matrices as an object of nested arrays, and in long form, a line a pair.
 void WriteSimilarity(JsonWriter& json, const char* key, const SimilarityMatrices& found);
-std::string SimilarityCsv(const SimilarityMatrices& found, std::string_view schema);
+std::string SimilarityCsv(const SimilarityMatrices& found, CsvTable csv);
 
 // Whether a gate holds, by how much, and what grew; the first line says it all.
 std::vector<std::string> GateLines(const Comparison& comparison, const GateVerdict& gate);

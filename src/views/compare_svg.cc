@@ -40,7 +40,7 @@ std::string Finish(SvgCanvas& canvas, const Comparison& comparison, double y) {
   std::vector<std::string> lines = SourcesOf(comparison.runs, LabelsOf(comparison));
   for (const std::string& note : comparison.notes) lines.push_back("note: " + note);
   y = DrawFooter(canvas, kMargin, y, kInner, lines);
-  return canvas.Take(kWidth, y + 6);
+  return canvas.Take(kWidth, y + 6, comparison.provenance);
 }
 
 void DrawWhisker(SvgCanvas& canvas, double low, double high, double middle) {
@@ -226,7 +226,7 @@ std::vector<std::string> SourcesOf(const std::vector<AccountReport>& reports,
                                 context.label.empty() ? "" : " [" + context.label + "]",
                                 context.energy_source, ClosureWords(reports[run])));
   }
-  if (!reports.empty()) lines.push_back(reports.front().context.tool);
+  if (!reports.empty()) lines.push_back(ToolText(reports.front().provenance));
   return lines;
 }
 

@@ -29,6 +29,7 @@ class CompareTable : public TextPage {
     Differences();
     Gates();
     Books();
+    Foot("", comparison_.provenance);
     return Take();
   }
 

@@ -1,27 +1,23 @@
 #include <algorithm>
 
-#include <fmt/format.h>
-
-#include "base/text.h"
+#include "views/csv_table.h"
 #include "views/writers.h"
 
 namespace beryl::views {
 
 std::string WriteCsv(const AccountReport& report, const ViewOptions& options) {
-  std::string text =
-      "name,device,phase,type,energy_j,seconds,power_w,count,mean_step_j,deviation_step_j,source,"
-      "schema\n";
+  CsvTable csv("beryl.account/1", report.provenance,
+               "name,device,phase,type,energy_j,seconds,power_w,count,mean_step_j,deviation_step_j,"
+               "source");
   size_t left =
       options.top ? static_cast<size_t>(std::max(0, *options.top)) : report.operations.size();
   for (const OperationRow& row : report.operations) {
     if (left-- == 0) break;
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},beryl.account/1\n", CsvText(row.name),
-                        CsvText(row.device), PhaseName(row.phase), CsvText(row.type),
-                        CsvNumber(row.energy_j), row.seconds, CsvNumber(row.power_w), row.count,
-                        CsvNumber(row.mean_step_j), CsvNumber(row.deviation_step_j),
-                        row.energy_j ? OriginName(row.origin) : "unknown");
+    csv.Row(row.name, row.device, PhaseName(row.phase), row.type, row.energy_j, row.seconds,
+            row.power_w, row.count, row.mean_step_j, row.deviation_step_j,
+            row.energy_j ? OriginName(row.origin) : "unknown");
   }
-  return text;
+  return csv.Take();
 }
 
 }  // namespace beryl::views

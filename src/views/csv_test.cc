@@ -1,7 +1,11 @@
+#include <cmath>
+#include <optional>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/text.h"
+#include "views/csv_table.h"
 #include "views/report_testing.h"
 #include "views/views.h"
 
@@ -58,13 +62,26 @@ TEST(CsvTest, LineBreaksInNamesMakeNoRows) {
 
 TEST(CsvTest, UnknownNumbersAreEmptyFields) {
   const auto rows = ParseCsv(Write(MakeReport(), Format::kCsv, {}));
-  EXPECT_THAT(rows[0],
-              ElementsAre("name", "device", "phase", "type", "energy_j", "seconds", "power_w",
-                          "count", "mean_step_j", "deviation_step_j", "source", "schema"));
+  EXPECT_THAT(rows[0], ElementsAre("name", "device", "phase", "type", "energy_j", "seconds",
+                                   "power_w", "count", "mean_step_j", "deviation_step_j", "source",
+                                   "schema", "provenance"));
   EXPECT_THAT(rows[1], ElementsAre("layer_*/MatMul", "CPU:0", "forward", "MatMul", "4", "2", "2",
-                                   "1234567", "1.3", "0.5", "measured", "beryl.account/1"));
+                                   "1234567", "1.3", "0.5", "measured", "beryl.account/1",
+                                   "beryl test; a box; from /tmp/layer_*; 2026-11-18T01:32:48Z"));
   EXPECT_THAT(rows[2], ElementsAre("unmetered/Conv2D", "layer_*", "backward", "layer_*", "", "7",
-                                   "", "3", "", "", "unknown", "beryl.account/1"));
+                                   "", "3", "", "", "unknown", "beryl.account/1", ""));
+}
+
+TEST(CsvTableTest, EveryKindOfFieldIsWrittenAndOnlyTheFirstRowIsStamped) {
+  CsvTable csv("beryl.x/1", {"beryl", "1", "", "box, 2 CPUs", {}, "", "now"});
+  csv.Field("a,b").Field("c").EndRow();
+  csv.Row(true, -7, uint64_t{18446744073709551615U}, 0.1, std::string("say \"hi\""));
+  csv.Row(std::nan(""), std::optional<double>(), std::optional(false), "", std::string_view("x"));
+  EXPECT_EQ(csv.Take(),
+            "\"a,b\",c,schema,provenance\n"
+            "true,-7,18446744073709551615,0.1,\"say \"\"hi\"\"\",beryl.x/1,\"beryl 1; box, 2 CPUs; "
+            "now\"\n"
+            ",,false,,x,beryl.x/1,\n");
 }
 
 TEST(CsvTest, TopLeavesOut) {

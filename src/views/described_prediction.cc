@@ -8,6 +8,7 @@
 #include "views/energy_use.h"
 #include "views/text_page.h"
 #include "views/tree_view.h"
+#include "views/writers.h"
 
 namespace beryl::views {
 namespace {
@@ -60,8 +61,7 @@ void WriteCosts(JsonWriter& json, const DescribedPrediction& prediction) {
 std::string Json(const DescribedPrediction& prediction, const ViewOptions& options) {
   const Description& description = prediction.description;
   JsonWriter json;
-  json.BeginObject();
-  json.Member("schema", kSchema);
+  BeginResult(json, kSchema, prediction.provenance);
   json.Member("model", description.model);
   json.Member("family", description.family);
   WriteInput(json, description);
@@ -81,18 +81,16 @@ std::string Json(const DescribedPrediction& prediction, const ViewOptions& optio
   WriteTree(json.Key("tree"), prediction.tree.whole, options);
   WriteSentences(json, "notes", prediction.notes);
   WriteSentences(json, "assumptions", description.assumptions);
-  json.Member("tool", prediction.tool);
-  json.End();
-  return json.Take() + "\n";
+  json.Member("tool", ToolText(prediction.provenance));
+  return EndResult(json);
 }
 
 std::string Csv(const DescribedPrediction& prediction, const ViewOptions& options) {
   CsvFields behind = InputFields(prediction.description);
-  behind.emplace_back("profile", CsvText(prediction.profile));
+  behind.emplace_back("profile", prediction.profile);
   behind.emplace_back("calibrated", prediction.calibrated ? "yes" : "no");
-  behind.emplace_back("schema", kSchema);
-  return TreeCsv(prediction.tree.whole, options, {{"model", CsvText(prediction.description.model)}},
-                 behind);
+  return TreeCsv(prediction.tree.whole, options, {{"model", prediction.description.model}}, behind,
+                 {kSchema, prediction.provenance});
 }
 
 class PredictionTable : public TextPage {
@@ -114,7 +112,7 @@ class PredictionTable : public TextPage {
     Costs();
     Line();
     Tree();
-    Foot();
+    SmallPrint();
     return Take();
   }
 
@@ -162,16 +160,15 @@ class PredictionTable : public TextPage {
     text_ += TreeTable(prediction_.tree.folded, look, options_);
   }
 
-  void Foot() {
+  void SmallPrint() {
     for (const std::string& note : prediction_.notes) Paragraph("note: " + note, 0, kWarningStyle);
     for (const std::string& sentence : description_.assumptions) Paragraph("assumed: " + sentence);
     if (prediction_.costs) Paragraph(ElectricityText(prediction_.costs->electricity));
-    Paragraph(
-        fmt::format("predicted from the configuration by {}{}{}; between: where {:.0f} % of "
-                    "measurements are expected; {}",
-                    Printable(prediction_.profile), prediction_.machine.empty() ? "" : ", ",
-                    Printable(prediction_.machine), 100 * prediction_.nominal, prediction_.tool),
-        0, kDimStyle);
+    Foot(fmt::format("predicted from the configuration by {}{}{}; between: where {:.0f} % of "
+                     "measurements are expected",
+                     Printable(prediction_.profile), prediction_.machine.empty() ? "" : ", ",
+                     Printable(prediction_.machine), 100 * prediction_.nominal),
+         prediction_.provenance);
   }
 
   const DescribedPrediction& prediction_;

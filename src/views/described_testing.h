@@ -14,7 +14,7 @@ class DescriptionBuilder {
     description.model = "tiny";
     description.family = "bert";
     description.input.seq = 4;
-    description.tool = "beryl 0.0.0";
+    description.provenance.tool = "beryl 0.0.0";
     description.assumptions = {"the moon is far away"};
   }
 
@@ -87,7 +87,7 @@ inline ShownTree ShowLayers(const Description& description) {
 
 inline DescribedPrediction ThreePredictedLayers() {
   DescribedPrediction prediction;
-  prediction.tool = "beryl 0.0.0";
+  prediction.provenance.tool = "beryl 0.0.0";
   prediction.description = ThreeLayers();
   prediction.profile = "a-machine";
   for (const DescribedNode& node : prediction.description.nodes) {

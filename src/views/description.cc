@@ -5,11 +5,13 @@
 #include "views/described.h"
 #include "views/text_page.h"
 #include "views/tree_view.h"
+#include "views/writers.h"
 
 namespace beryl::views {
 namespace {
 
 constexpr const char* kSchema = "beryl.describe/1";
+
 std::string Table(const Description& description, const TreeColumns& folded,
                   const ViewOptions& options) {
   TextPage page(options);
@@ -25,31 +27,27 @@ std::string Table(const Description& description, const TreeColumns& folded,
   for (const std::string& sentence : description.assumptions) {
     page.Paragraph("assumed: " + sentence);
   }
-  page.Paragraph(fmt::format("worked out from the configuration alone; {}", description.tool), 0,
-                 kDimStyle);
+  page.Foot("worked out from the configuration alone", description.provenance);
   return text + page.Take();
 }
 
 std::string Json(const Description& description, const TreeColumns& tree,
                  const ViewOptions& options) {
   JsonWriter json;
-  json.BeginObject();
-  json.Member("schema", kSchema);
+  BeginResult(json, kSchema, description.provenance);
   json.Member("model", description.model);
   json.Member("family", description.family);
   WriteInput(json, description);
   WriteTree(json.Key("tree"), tree, options);
   WriteSentences(json, "assumptions", description.assumptions);
-  json.Member("tool", description.tool);
-  json.End();
-  return json.Take() + "\n";
+  json.Member("tool", ToolText(description.provenance));
+  return EndResult(json);
 }
 
 std::string Csv(const Description& description, const TreeColumns& tree,
                 const ViewOptions& options) {
-  CsvFields behind = InputFields(description);
-  behind.emplace_back("schema", kSchema);
-  return TreeCsv(tree, options, {{"model", CsvText(description.model)}}, behind);
+  return TreeCsv(tree, options, {{"model", description.model}}, InputFields(description),
+                 {kSchema, description.provenance});
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "views/csv_table.h"
 #include "views/text_page.h"
 #include "views/writers.h"
 
@@ -17,8 +18,7 @@ constexpr const char* kSchema = "beryl.edd/1";
 std::string WriteDiagramsJson(const AccountReport& report,
                               const std::vector<EnergyDiagram>& diagrams) {
   JsonWriter json;
-  json.BeginObject();
-  json.Member("schema", kSchema);
+  BeginResult(json, kSchema, report.provenance);
   WriteContext(json, report);
   WriteClosure(json, report);
   json.Key("diagrams").BeginArray();
@@ -60,24 +60,21 @@ std::string WriteDiagramsJson(const AccountReport& report,
     json.End();
   }
   json.End();
-  json.End();
-  return json.Take() + "\n";
+  return EndResult(json);
 }
 
-std::string WriteDiagramsCsv(const std::vector<EnergyDiagram>& diagrams) {
-  std::string text =
-      "diagram,name,path,type,composite,layers,phase,energy_j,share,deviation_j,source,schema\n";
+std::string WriteDiagramsCsv(const AccountReport& report,
+                             const std::vector<EnergyDiagram>& diagrams) {
+  CsvTable csv(kSchema, report.provenance,
+               "diagram,name,path,type,composite,layers,phase,energy_j,share,deviation_j,source");
   for (const EnergyDiagram& diagram : diagrams) {
     for (const DiagramBox& box : diagram.boxes) {
-      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(diagram.path),
-                          CsvText(box.name), CsvText(box.path), CsvText(box.type),
-                          box.composite ? "true" : "false", box.folded,
-                          diagram.phase ? PhaseName(*diagram.phase) : "all",
-                          CsvNumber(box.energy_j), CsvNumber(box.share), CsvNumber(box.deviation_j),
-                          box.energy_j ? OriginName(box.origin) : "unknown", kSchema);
+      csv.Row(diagram.path, box.name, box.path, box.type, box.composite, box.folded,
+              diagram.phase ? PhaseName(*diagram.phase) : "all", box.energy_j, box.share,
+              box.deviation_j, box.energy_j ? OriginName(box.origin) : "unknown");
     }
   }
-  return text;
+  return csv.Take();
 }
 
 class DiagramTable : public TextPage {
@@ -173,7 +170,7 @@ std::string Write(const AccountReport& report, const std::vector<EnergyDiagram>&
     case Format::kJson:
       return WriteDiagramsJson(report, diagrams);
     case Format::kCsv:
-      return WriteDiagramsCsv(diagrams);
+      return WriteDiagramsCsv(report, diagrams);
     case Format::kSvg:
       return DrawDiagrams(report, diagrams);
     default:

@@ -65,7 +65,7 @@ class DiagramPicture {
       canvas_.Line({at, top - 8}, {at, bottom}, {.stroke = kGrid});
     }
     bottom = DrawFooter(canvas_, kMargin, bottom + 30, width - 2 * kMargin, SourceLines(report_));
-    return canvas_.Take(width, bottom + 6);
+    return canvas_.Take(width, bottom + 6, report_.provenance);
   }
 
  private:

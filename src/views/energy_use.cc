@@ -35,7 +35,7 @@ std::string EnergySources(const EnergyOrigin& origin) {
 }
 
 void WriteOrigin(JsonWriter& json, const EnergyOrigin& origin) {
-  json.Member("tool", origin.tool);
+  json.Member("tool", ToolText(origin.provenance));
   json.Member("data", Printable(origin.data));
   json.Key("energy").BeginArray();
   if (origin.measured) json.Value(EnergySource(false, origin));

@@ -3,10 +3,12 @@
 #include <cmath>
 #include <functional>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "views/csv_table.h"
 #include "views/energy_use.h"
 #include "views/evaluation_svg.h"
 #include "views/learned.h"
@@ -16,6 +18,7 @@
 namespace beryl::views {
 namespace {
 
+constexpr const char* kSchema = "beryl.evaluate/1";
 constexpr int kErrorWidth = 14;
 
 std::string TitleOf(const Evaluation& evaluation) {
@@ -45,16 +48,14 @@ class EvaluationTable : public TextPage {
     for (const DataFinding& finding : evaluation_.findings) {
       Paragraph("note: " + FindingText(finding), 0, kWarningStyle);
     }
-    Paragraph(fmt::format("mean absolute percentage error of energy; {}{}", SeedsText(),
-                          evaluation_.tool),
-              0, kDimStyle);
+    Foot("mean absolute percentage error of energy" + SeedsText(), evaluation_.provenance);
     return Take();
   }
 
  private:
   std::string SeedsText() const {
     if (!IsSeeded(evaluation_.method)) return "";
-    return fmt::format("mean of {} seed{}; ", evaluation_.seeds.size(),
+    return fmt::format("; mean of {} seed{}", evaluation_.seeds.size(),
                        evaluation_.seeds.size() == 1 ? "" : "s");
   }
 
@@ -205,34 +206,30 @@ void WriteEvaluation(JsonWriter& json, const Evaluation& evaluation) {
 
 std::string Json(const Evaluation& evaluation) {
   JsonWriter json;
-  json.BeginObject();
-  json.Member("schema", "beryl.evaluate/1");
+  BeginResult(json, kSchema, evaluation.provenance);
   WriteEvaluation(json, evaluation);
   WriteFindings(json, evaluation.findings);
-  json.Member("tool", evaluation.tool);
-  json.End();
-  return json.Take() + "\n";
+  json.Member("tool", ToolText(evaluation.provenance));
+  return EndResult(json);
 }
 
-constexpr const char* kCsvHead =
-    "method,features,level,model,mape_nodes,mape_models,nodes,coverage,mean_width_pct,schema\n";
-
-std::string CsvLines(const Evaluation& evaluation) {
-  std::string text;
-  const std::string by =
-      fmt::format("{},{}", MethodName(evaluation.method), FeatureSetName(evaluation.feature_set));
-  for (size_t level = 0; level < kDataLevels.size(); ++level) {
-    const LevelErrors& errors = evaluation.levels[level];
-    const std::string_view name = LevelName(kDataLevels[level]);
-    text += fmt::format("{},{},,{},{},{},{},{},beryl.evaluate/1\n", by, name,
-                        CsvFigure(errors.mape_nodes), CsvFigure(errors.mape_models), errors.nodes,
-                        CsvFigure(errors.coverage), CsvFigure(errors.mean_width_pct));
-    for (const auto& [model, error] : errors.by_model) {
-      text += fmt::format("{},{},{},{},,,,,beryl.evaluate/1\n", by, name, CsvText(model),
-                          CsvFigure(error));
+std::string Csv(std::span<const Evaluation> evaluations, const Provenance& provenance) {
+  CsvTable csv(kSchema, provenance,
+               "method,features,level,model,mape_nodes,mape_models,nodes,coverage,mean_width_pct");
+  for (const Evaluation& evaluation : evaluations) {
+    const std::string_view method = MethodName(evaluation.method);
+    const std::string_view features = FeatureSetName(evaluation.feature_set);
+    for (size_t level = 0; level < kDataLevels.size(); ++level) {
+      const LevelErrors& errors = evaluation.levels[level];
+      const std::string_view name = LevelName(kDataLevels[level]);
+      csv.Row(method, features, name, "", errors.mape_nodes, errors.mape_models, errors.nodes,
+              errors.coverage, errors.mean_width_pct);
+      for (const auto& [model, error] : errors.by_model) {
+        csv.Row(method, features, name, model, error, "", "", "", "");
+      }
     }
   }
-  return text;
+  return csv.Take();
 }
 
 // Tables 8 and 9 of IrEne's paper: a line for each method and set of features.
@@ -263,10 +260,10 @@ class AblationTable : public TextPage {
     for (const DataFinding& finding : ablation_.findings) {
       Paragraph("note: " + FindingText(finding), 0, kWarningStyle);
     }
-    Paragraph(fmt::format("mean absolute percentage error of energy: mean of models, and of nodes; "
-                          "seeded methods are the mean of {} seed(s); {}",
-                          MostSeeds(), ablation_.tool),
-              0, kDimStyle);
+    Foot(fmt::format("mean absolute percentage error of energy: mean of models, and of nodes; "
+                     "seeded methods are the mean of {} seed(s)",
+                     MostSeeds()),
+         ablation_.provenance);
     return Take();
   }
 
@@ -286,21 +283,16 @@ class AblationTable : public TextPage {
 
 std::string Write(const Evaluation& evaluation, Format format, const ViewOptions& options) {
   if (format == Format::kJson) return Json(evaluation);
-  if (format == Format::kCsv) return kCsvHead + CsvLines(evaluation);
+  if (format == Format::kCsv) return Csv({&evaluation, 1}, evaluation.provenance);
   if (format == Format::kSvg) return DrawErrors(evaluation);
   return EvaluationTable(evaluation, options).Write();
 }
 
 std::string Write(const Ablation& ablation, Format format, const ViewOptions& options) {
-  if (format == Format::kCsv) {
-    std::string text = kCsvHead;
-    for (const Evaluation& evaluation : ablation.evaluations) text += CsvLines(evaluation);
-    return text;
-  }
+  if (format == Format::kCsv) return Csv(ablation.evaluations, ablation.provenance);
   if (format != Format::kJson) return AblationTable(ablation, options).Write();
   JsonWriter json;
-  json.BeginObject();
-  json.Member("schema", "beryl.ablation/1");
+  BeginResult(json, "beryl.ablation/1", ablation.provenance);
   json.Key("evaluations").BeginArray();
   for (const Evaluation& evaluation : ablation.evaluations) {
     json.BeginObject();
@@ -309,9 +301,8 @@ std::string Write(const Ablation& ablation, Format format, const ViewOptions& op
   }
   json.End();
   WriteFindings(json, ablation.findings);
-  json.Member("tool", ablation.tool);
-  json.End();
-  return json.Take() + "\n";
+  json.Member("tool", ToolText(ablation.provenance));
+  return EndResult(json);
 }
 
 }  // namespace beryl::views

@@ -61,8 +61,8 @@ std::string DrawErrors(const Evaluation& evaluation) {
                                   ErrorText(errors.mape_nodes), ErrorText(errors.cdf[99]))});
   }
   double end = DrawLegend(canvas, left, bottom + 52, right, legend) + 8;
-  end = DrawFooter(canvas, kMargin, end, kInner, {evaluation.tool});
-  return canvas.Take(kWidth, end + 6);
+  end = DrawFooter(canvas, kMargin, end, kInner, {ToolText(evaluation.provenance)});
+  return canvas.Take(kWidth, end + 6, evaluation.provenance);
 }
 
 }  // namespace beryl::views

@@ -10,7 +10,7 @@
 #include "base/string_table.h"
 #include "base/text.h"
 #include "views/svg_parts.h"
-#include "views/views.h"
+#include "views/writers.h"
 
 namespace beryl::views {
 namespace {
@@ -173,7 +173,7 @@ std::string WriteSpeedscope(const AccountReport& report) {
   json.BeginObject();
   json.Member("$schema", "https://www.speedscope.app/file-format-schema.json");
   json.Member("name", RunName(report.context) + " (joules)");
-  json.Member("exporter", report.context.tool);
+  json.Member("exporter", StampText(report.provenance));
   json.Member("activeProfileIndex", 0);
   json.Key("shared").BeginObject().Key("frames").BeginArray();
   for (uint32_t id = 0; id < names.size(); ++id) {
@@ -189,8 +189,7 @@ std::string WriteSpeedscope(const AccountReport& report) {
                         frame_of_node);
   }
   json.End();
-  json.End();
-  return json.Take() + "\n";
+  return EndResult(json);
 }
 
 std::string WriteChromeTrace(const AccountReport& report) {
@@ -199,9 +198,9 @@ std::string WriteChromeTrace(const AccountReport& report) {
   JsonWriter json;
   json.BeginObject();
   json.Member("displayTimeUnit", "ms");
-  json.Key("otherData").BeginObject();
-  json.Member("schema", "beryl.chrome/1");
-  json.Member("tool", report.context.tool);
+  json.Key("otherData");
+  BeginResult(json, "beryl.chrome/1", report.provenance);
+  json.Member("tool", ToolText(report.provenance));
   json.Member("energy_source", report.context.energy_source);
   json.End();
   json.Key("traceEvents").BeginArray();
@@ -212,8 +211,7 @@ std::string WriteChromeTrace(const AccountReport& report) {
     WritePowerTracks(json, *report.timeline, kPower);
   }
   json.End();
-  json.End();
-  return json.Take() + "\n";
+  return EndResult(json);
 }
 
 std::string Write(const AccountReport& report, const std::vector<double>& self_s,

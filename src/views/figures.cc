@@ -74,23 +74,4 @@ std::optional<double> KnownSize(double size) {
   return size > 0 ? std::optional(size) : std::nullopt;
 }
 
-std::string CsvFigure(double value) {
-  return CsvNumber(std::isfinite(value) ? std::optional(value) : std::nullopt);
-}
-
-std::string CsvText(std::string_view text) {
-  std::string clean = Printable(text);
-  if (clean.find_first_of(",\"\n\r") == std::string::npos) return clean;
-  std::string quoted = "\"";
-  for (const char c : clean) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + "\"";
-}
-
-std::string CsvNumber(const std::optional<double>& value) {
-  return value ? fmt::format("{}", *value) : "";
-}
-
 }  // namespace beryl::views

@@ -20,10 +20,7 @@ std::string FigureOrDash(double value);  // four digits that count
 // --- For JSON: whole numbers as such, exact to 2^53; null: not known.
 void WriteWhole(JsonWriter& json, std::string_view key, double value);
 
-// --- For CSV; an empty field is not known.
-std::string CsvText(std::string_view text);
-std::string CsvNumber(const std::optional<double>& value);
-std::string CsvFigure(double value);
+// --- For CSV; empty: not known.
 // A whole number as such, exact to 2^53; else as doubles are written.
 std::string WholeOrFigure(double value);
 

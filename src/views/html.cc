@@ -57,8 +57,7 @@ std::string WriteHtml(const AccountReport& report, const ViewOptions& options) {
   ViewOptions page = options;
   page.top = std::min(options.top.value_or(kPageRows), kPageRows);
   JsonWriter json;
-  json.BeginObject();
-  json.Member("schema", "beryl.report/1");
+  BeginResult(json, "beryl.report/1", report.provenance);
   json.Member("title", Title(report.context));
   json.Key("account");
   WriteAccountObject(json, report, report.folded, page);

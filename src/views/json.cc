@@ -2,6 +2,9 @@
 #include <map>
 #include <set>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "views/budget.h"
 #include "views/described.h"
 #include "views/tree_view.h"
@@ -9,19 +12,26 @@
 
 namespace beryl::views {
 
+void BeginResult(JsonWriter& json, std::string_view schema, const Provenance& provenance) {
+  json.BeginObject().Member("schema", schema);
+  WriteProvenance(json, provenance);
+}
+
+std::string EndResult(JsonWriter& json) { return json.End().Take() + "\n"; }
+
 void WriteContext(JsonWriter& json, const AccountReport& report) {
   const RunContext& context = report.context;
   json.Key("context").BeginObject();
-  json.Member("tool", context.tool);
-  json.Member("build_type", context.build_type);
-  json.Member("machine", context.machine);
+  json.Member("tool", ToolText(report.provenance));
+  json.Member("build_type", report.provenance.build_type);
+  json.Member("machine", report.provenance.machine);
   json.Key("run_files").BeginArray();
   for (const std::string& file : context.run_files) json.Value(file);
   json.End();
   json.Key("ops_files").BeginArray();
   for (const std::string& file : context.ops_files) json.Value(file);
   json.End();
-  json.Member("power_file", context.power_file);
+  json.Member("power_file", fmt::format("{}", fmt::join(context.power_files, ", ")));
   json.Member("policy", context.policy);
   json.Member("label", context.label);
   json.Member("energy_source", context.energy_source);
@@ -219,8 +229,7 @@ void WriteSteps(JsonWriter& json, const Timeline& timeline) {
 
 void WriteAccountObject(JsonWriter& json, const AccountReport& report, const TreeColumns& tree,
                         const ViewOptions& options) {
-  json.BeginObject();
-  json.Member("schema", "beryl.account/1");
+  BeginResult(json, "beryl.account/1", report.provenance);
   WriteContext(json, report);
   WriteClosure(json, report);
   WriteRanks(json, tree);

@@ -53,8 +53,8 @@ std::vector<std::string> KeysOf(const Members& members) {
 TEST(JsonTest, HasTheKeysOfTheContract) {
   const Members report = Parse(Write(MakeReport(), Format::kJson, {}));
   EXPECT_EQ(report.at("schema"), "\"beryl.account/1\"");
-  EXPECT_THAT(KeysOf(report), IsSupersetOf({"schema", "context", "closure", "operations", "summary",
-                                            "tree", "import"}));
+  EXPECT_THAT(KeysOf(report), IsSupersetOf({"schema", "provenance", "context", "closure",
+                                            "operations", "summary", "tree", "import"}));
   for (const Members& closure : ElementsOf(report.at("closure"))) {
     EXPECT_THAT(KeysOf(closure), IsSupersetOf({"device", "total_j", "attributed_j", "idle_j",
                                                "unattributed_j", "window_s"}));

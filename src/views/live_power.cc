@@ -182,9 +182,13 @@ std::string WriteOtlp(const LivePower& power) {
   JsonWriter json;
   json.BeginObject().Key("resourceMetrics").BeginArray().BeginObject();
   json.Key("resource").BeginObject();
-  WriteLabels({{"service.name", "beryl"}, {"host.name", power.machine}}, json);
+  WriteLabels({{"service.name", "beryl"}, {"host.name", power.host}}, json);
   json.End().Key("scopeMetrics").BeginArray().BeginObject();
-  json.Key("scope").BeginObject().Member("name", "beryl").Member("version", power.tool).End();
+  json.Key("scope")
+      .BeginObject()
+      .Member("name", "beryl")
+      .Member("version", ToolText(power.provenance))
+      .End();
   json.Key("metrics").BeginArray();
 
   json.BeginObject().Member("name", "hw.energy").Member("unit", "J");

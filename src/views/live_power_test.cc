@@ -12,8 +12,9 @@ using testing::Not;
 
 LivePower Machine() {
   LivePower power;
-  power.tool = "beryl 0.1.0";
-  power.machine = "box";
+  power.provenance.tool = "beryl";
+  power.provenance.version = "0.1.0";
+  power.host = "box";
   power.start = Nanos{1'000};
   power.time = Nanos{2'000};
   LiveChannel package;

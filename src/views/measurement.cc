@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "views/csv_table.h"
 #include "views/svg_parts.h"
 #include "views/writers.h"
 
@@ -15,23 +16,17 @@ namespace beryl::views {
 namespace {
 
 std::string Csv(const Measurement& measured) {
-  auto number = [](double value) {
-    return CsvNumber(std::isfinite(value) ? std::optional(value) : std::nullopt);
-  };
-  std::string text =
-      "device,energy_j,low_j,high_j,mean_w,seconds,ours_j,others_j,recorder_j,idle_j,rest_j,"
-      "origin,source,gap_s,schema\n";
+  CsvTable csv("beryl.measurement/1", measured.provenance,
+               "device,energy_j,low_j,high_j,mean_w,seconds,ours_j,others_j,recorder_j,idle_j,"
+               "rest_j,origin,source,gap_s");
   for (const DeviceEnergy& device : measured.devices) {
     double gap_s = 0;
     for (const MeterGap& gap : device.gaps) gap_s += gap.seconds;
-    text += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},beryl.measurement/1\n", CsvText(device.device),
-        number(device.energy_j), number(device.low_j), number(device.high_j), number(device.mean_w),
-        number(device.seconds), number(device.split.ours_j), number(device.split.others_j),
-        number(device.split.recorder_j), number(device.split.idle_j), number(device.rest_j),
-        OriginName(device.origin), CsvText(device.source), number(gap_s));
+    csv.Row(device.device, device.energy_j, device.low_j, device.high_j, device.mean_w,
+            device.seconds, device.split.ours_j, device.split.others_j, device.split.recorder_j,
+            device.split.idle_j, device.rest_j, OriginName(device.origin), device.source, gap_s);
   }
-  return text;
+  return csv.Take();
 }
 
 // The first few of what is missing.

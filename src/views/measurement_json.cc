@@ -9,6 +9,7 @@
 
 #include "base/json_writer.h"
 #include "views/measurement.h"
+#include "views/writers.h"
 
 namespace beryl::views {
 namespace {
@@ -26,8 +27,7 @@ class MeasurementJson {
   explicit MeasurementJson(const Measurement& measured) : measured_(measured) {}
 
   std::string Write() {
-    json_.BeginObject();
-    json_.Member("schema", "beryl.measurement/1");
+    BeginResult(json_, "beryl.measurement/1", measured_.provenance);
     Head();
     List("devices", measured_.devices, [&](const auto& device) { Device(device); });
     Totals();
@@ -39,8 +39,7 @@ class MeasurementJson {
     Overhead();
     Features();
     List("notes", measured_.notes, [&](const std::string& note) { json_.Value(note); });
-    json_.End();
-    return json_.Take() + "\n";
+    return EndResult(json_);
   }
 
  private:
@@ -53,7 +52,7 @@ class MeasurementJson {
 
   void Head() {
     const Recording& recording = measured_.recording;
-    json_.Member("tool", measured_.context.tool);
+    json_.Member("tool", ToolText(measured_.provenance));
     json_.Member("machine", recording.machine);
     List("run_files", measured_.context.run_files,
          [&](const std::string& file) { json_.Value(file); });

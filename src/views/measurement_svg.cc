@@ -55,7 +55,7 @@ class MeasurementPicture {
     DrawBottomAxis(canvas_, x_, {y, y - 4}, "time since the start of the recording", "s");
     y = Owners(y + 62);
     y = DrawFooter(canvas_, kMargin, y + 10, kWidth - 2 * kMargin, Footer());
-    return canvas_.Take(kWidth, y + 6);
+    return canvas_.Take(kWidth, y + 6, measured_.provenance);
   }
 
  private:
@@ -207,7 +207,7 @@ class MeasurementPicture {
   std::vector<std::string> Footer() const {
     std::vector<std::string> lines;
     const Recording& recording = measured_.recording;
-    std::string about = measured_.context.tool;
+    std::string about = ToolText(measured_.provenance);
     if (recording.start.value != 0) about += "; " + FormatTime(recording.start);
     if (!recording.machine.empty()) about += "; " + recording.machine;
     if (!std::isnan(measured_.overhead_cpu_pct)) {

@@ -32,6 +32,7 @@ class MeasurementTable : public TextPage {
     Features();
     Overhead();
     for (const std::string& note : measured_.notes) Paragraph("note: " + note, 0, kWarningStyle);
+    Foot("", measured_.provenance);
     return Take();
   }
 

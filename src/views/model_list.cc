@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "views/csv_table.h"
 #include "views/described.h"
 #include "views/text_page.h"
 #include "views/writers.h"
@@ -36,15 +37,13 @@ std::string Table(const ModelList& models, const ViewOptions& options) {
   page.Paragraph(fmt::format("{} models, without heads; FLOP: of one input of so many tokens",
                              models.rows.size()),
                  0, kDimStyle);
-  page.Paragraph(fmt::format("any other model of these families: its config.json; {}", models.tool),
-                 0, kDimStyle);
+  page.Foot("any other model of these families: its config.json", models.provenance);
   return page.Take();
 }
 
 std::string Json(const ModelList& models) {
   JsonWriter json;
-  json.BeginObject();
-  json.Member("schema", kSchema);
+  BeginResult(json, kSchema, models.provenance);
   json.Key("models").BeginArray();
   for (const ModelList::Row& row : models.rows) {
     json.BeginObject();
@@ -57,19 +56,17 @@ std::string Json(const ModelList& models) {
     json.End();
   }
   json.End();
-  json.Member("tool", models.tool);
-  json.End();
-  return json.Take() + "\n";
+  json.Member("tool", ToolText(models.provenance));
+  return EndResult(json);
 }
 
 std::string Csv(const ModelList& models) {
-  std::string text = "name,family,parameters,layers,tokens,flops,schema\n";
+  CsvTable csv(kSchema, models.provenance, "name,family,parameters,layers,tokens,flops");
   for (const ModelList::Row& row : models.rows) {
-    text += fmt::format("{},{},{},{},{},{},{}\n", CsvText(row.name), CsvText(row.family),
-                        row.parameters, WholeOrFigure(row.layers), row.tokens,
-                        WholeOrFigure(row.flops), kSchema);
+    csv.Row(row.name, row.family, row.parameters, WholeOrFigure(row.layers), row.tokens,
+            WholeOrFigure(row.flops));
   }
-  return text;
+  return csv.Take();
 }
 
 }  // namespace

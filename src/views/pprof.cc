@@ -47,7 +47,7 @@ class ProfileWriter {
                        static_cast<uint64_t>((first.window_end - first.window_start).value));
     }
     profile_.Packed(kComment, std::array<StringId, 2>{
-                                  strings_.Intern(report_.context.tool),
+                                  strings_.Intern(Printable(StampText(report_.provenance))),
                                   strings_.Intern(Printable(report_.context.energy_source))});
     for (StringId id = 0; id < strings_.size(); ++id) {
       profile_.Bytes(kStringTable, strings_.Text(id));

@@ -236,7 +236,9 @@ TEST(PprofTest, SaysWhatIsCountedAndWhoCounted) {
   EXPECT_THAT(profile.sample_types,
               ElementsAre(Pair("energy", "microjoules"), Pair("time", "nanoseconds")));
   EXPECT_EQ(profile.default_sample_type, "energy");
-  EXPECT_THAT(profile.comments, ElementsAre("beryl test", "measured: layer_* from power.csv"));
+  EXPECT_THAT(profile.comments,
+              ElementsAre("beryl test; a box; from /tmp/layer_*; 2026-11-18T01:32:48Z",
+                          "measured: layer_* from power.csv"));
   EXPECT_EQ(profile.time_ns, 0U);
   EXPECT_EQ(profile.duration_ns, 2'000'000'000U);
 }

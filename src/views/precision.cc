@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "views/compare.h"
+#include "views/csv_table.h"
 #include "views/matrix_looks.h"
 #include "views/precision_svg.h"
 #include "views/text_page.h"
@@ -13,6 +14,8 @@
 
 namespace beryl::views {
 namespace {
+
+constexpr const char* kSchema = "beryl.precision/1";
 
 class PrecisionTable : public TextPage {
  public:
@@ -103,8 +106,7 @@ class PrecisionTable : public TextPage {
 
 std::string Json(const Precision& precision) {
   JsonWriter json;
-  json.BeginObject();
-  json.Member("schema", "beryl.precision/1");
+  BeginResult(json, kSchema, precision.provenance);
   json.Key("verdicts").BeginArray();
   for (const std::string& verdict : precision.verdicts) json.Value(verdict);
   json.End();
@@ -140,33 +142,27 @@ std::string Json(const Precision& precision) {
     json.End();
   }
   json.End();
-  json.End();
-  return json.Take() + "\n";
+  return EndResult(json);
 }
 
 // Curves and matrix in one table of long form: what, at what, and how alike.
 std::string Csv(const Precision& precision) {
-  auto number = [](double value) {
-    return CsvNumber(std::isfinite(value) ? std::optional(value) : std::nullopt);
-  };
-  std::string text = "what,a,b,period_ms,pearson,lowest,moved,total_change,schema\n";
+  CsvTable csv(kSchema, precision.provenance,
+               "what,a,b,period_ms,pearson,lowest,moved,total_change");
   for (const Precision::Sparsing& point : precision.sparsing) {
-    text += fmt::format("sparsing,{},,{},{},{},{},{},beryl.precision/1\n", point.every,
-                        number(point.period_ms), number(point.pearson), number(point.lowest),
-                        number(point.moved), number(point.total_change));
+    csv.Row("sparsing", point.every, "", point.period_ms, point.pearson, point.lowest, point.moved,
+            point.total_change);
   }
   for (const Precision::Widening& point : precision.widening) {
-    text += fmt::format("widening,{},,,{},,{},,beryl.precision/1\n", point.samples,
-                        number(point.pearson), number(point.moved));
+    csv.Row("widening", point.samples, "", "", point.pearson, "", point.moved, "");
   }
   const SimilarityMatrices& found = precision.stability;
   const size_t boxes = found.runs.size();
   for (size_t at = 0; at < boxes * boxes; ++at) {
-    text +=
-        fmt::format("stability,{},{},,{},,,,beryl.precision/1\n", CsvText(found.runs[at / boxes]),
-                    CsvText(found.runs[at % boxes]), number(found.energy_pearson[at]));
+    csv.Row("stability", found.runs[at / boxes], found.runs[at % boxes], "",
+            found.energy_pearson[at], "", "", "");
   }
-  return text;
+  return csv.Take();
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ std::string DrawPrecision(const Precision& precision) {
     y = std::max(end, line) + 16;
   }
   y = DrawFooter(canvas, kMargin, y, kInner, SourcesOf(precision.runs, precision.labels));
-  return canvas.Take(kWidth, y + 6);
+  return canvas.Take(kWidth, y + 6, precision.provenance);
 }
 
 }  // namespace beryl::views

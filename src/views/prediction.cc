@@ -14,6 +14,8 @@
 namespace beryl::views {
 namespace {
 
+constexpr const char* kSchema = "beryl.predictions/1";
+
 // "law, trained on device_1 (GTX 1080 Ti): 1.04 x GPU energy + 100 W x time"
 std::string ProfileText(const EnergyModel& model) {
   std::string text = fmt::format("{}: method {}", model.name, MethodName(model.method));
@@ -71,14 +73,13 @@ class PredictionTable : public TextPage {
     for (const DataFinding& finding : report_.findings) {
       Paragraph("note: " + FindingText(finding), 0, kWarningStyle);
     }
-    Paragraph(fmt::format("predicted; between: where {:.0f} % of measurements are expected, from "
-                          "models that were held out in training{}; {}",
-                          100 * report_.model.nominal,
-                          report_.model.method == Method::kLaw
-                              ? ""
-                              : " (a method that errs to one side lies beside it)",
-                          report_.tool),
-              0, kDimStyle);
+    Foot(fmt::format("predicted; between: where {:.0f} % of measurements are expected, from "
+                     "models that were held out in training{}",
+                     100 * report_.model.nominal,
+                     report_.model.method == Method::kLaw
+                         ? ""
+                         : " (a method that errs to one side lies beside it)"),
+         report_.provenance);
     return Take();
   }
 
@@ -122,8 +123,7 @@ class PredictionTable : public TextPage {
 
 std::string Json(const PredictionReport& report, const ViewOptions& options) {
   JsonWriter json;
-  json.BeginObject();
-  json.Member("schema", "beryl.predictions/1");
+  BeginResult(json, kSchema, report.provenance);
   json.Key("profile").BeginObject();
   json.Member("name", report.model.name);
   json.Member("method", MethodName(report.model.method));
@@ -147,29 +147,25 @@ std::string Json(const PredictionReport& report, const ViewOptions& options) {
   }
   json.End();
   WriteFindings(json, report.findings);
-  json.Member("tool", report.tool);
-  json.End();
-  return json.Take() + "\n";
+  json.Member("tool", ToolText(report.provenance));
+  return EndResult(json);
 }
 
 std::string Csv(const PredictionReport& report) {
-  std::string text =
-      "model,batch_size,seq_len,level,scope,type,predicted_j,low_j,high_j,measured_j,profile,"
-      "schema\n";
+  CsvTable csv(kSchema, report.provenance,
+               "model,batch_size,seq_len,level,scope,type,predicted_j,low_j,high_j,measured_j,"
+               "profile");
   for (size_t run = 0; run < report.data.runs.size(); ++run) {
     const ModelRun& of = report.data.runs[run];
     const Column& column = report.predicted[run];
     for (NodeId node = 0; node < of.tree.nodes.size(); ++node) {
-      text +=
-          fmt::format("{},{},{},{},{},{},{},{},{},{},{},beryl.predictions/1\n", CsvText(of.model),
-                      CsvNumber(KnownSize(of.batch_size)), CsvNumber(KnownSize(of.seq_len)),
-                      LevelName(of.tree.nodes[node].level), CsvText(ScopeOf(of.tree, node)),
-                      CsvText(of.tree.nodes[node].type), CsvFigure(column.total[node]),
-                      CsvFigure(column.low[node]), CsvFigure(column.high[node]),
-                      CsvFigure(of.measured[node]), CsvText(report.model.name));
+      csv.Row(of.model, KnownSize(of.batch_size), KnownSize(of.seq_len),
+              LevelName(of.tree.nodes[node].level), ScopeOf(of.tree, node),
+              of.tree.nodes[node].type, column.total[node], column.low[node], column.high[node],
+              of.measured[node], report.model.name);
     }
   }
-  return text;
+  return csv.Take();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "views/csv_table.h"
 #include "views/energy_use.h"
 #include "views/text_page.h"
 #include "views/writers.h"
@@ -34,8 +35,8 @@ class CostTable : public TextPage {
     for (const QueryCosts::Row& row : costs_.rows) Row(row);
     Line();
     Paragraph(ElectricityText(grid));
-    Paragraph(fmt::format("energy {}; data: {}", EnergySources(costs_.origin), costs_.origin.data),
-              0, kDimStyle);
+    Foot(fmt::format("energy {}; data: {}", EnergySources(costs_.origin), costs_.origin.data),
+         costs_.origin.provenance);
     return Take();
   }
 
@@ -69,8 +70,7 @@ class CostTable : public TextPage {
 
 std::string Json(const QueryCosts& costs) {
   JsonWriter json;
-  json.BeginObject();
-  json.Member("schema", kSchema);
+  BeginResult(json, kSchema, costs.origin.provenance);
   WriteOrigin(json, costs.origin);
   WriteElectricity(json, costs.electricity);
   json.Member("queries", costs.queries);
@@ -92,30 +92,23 @@ std::string Json(const QueryCosts& costs) {
     json.End();
   }
   json.End();
-  json.End();
-  return json.Take() + "\n";
+  return EndResult(json);
 }
 
 std::string Csv(const QueryCosts& costs) {
   const Electricity& grid = costs.electricity;
-  std::string text =
-      "model,batch_size,seq_len,energy,queries,passages,batch_j,query_j,kwh,kwh_low,kwh_high,price,"
-      "currency,co2e_kg,region,price_per_kwh,price_date,price_source,co2e_g_per_kwh,carbon_date,"
-      "carbon_source,schema\n";
-  const std::string electricity = fmt::format(
-      "{},{},{},{},{},{},{},{}", CsvText(grid.region), CsvFigure(grid.price_per_kwh),
-      CsvText(grid.price_date), CsvText(grid.price_source), CsvFigure(grid.co2e_g_per_kwh),
-      CsvText(grid.carbon_date), CsvText(grid.carbon_source), kSchema);
+  CsvTable csv(kSchema, costs.origin.provenance,
+               "model,batch_size,seq_len,energy,queries,passages,batch_j,query_j,kwh,kwh_low,"
+               "kwh_high,price,currency,co2e_kg,region,price_per_kwh,price_date,price_source,"
+               "co2e_g_per_kwh,carbon_date,carbon_source");
   for (const QueryCosts::Row& row : costs.rows) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(row.model),
-                        CsvNumber(KnownSize(row.batch_size)), CsvNumber(KnownSize(row.seq_len)),
-                        CsvText(EnergySource(row.predicted, costs.origin)), costs.queries,
-                        costs.passages, CsvFigure(row.batch_j), CsvFigure(row.query_j),
-                        CsvFigure(row.kwh), CsvFigure(row.kwh_low), CsvFigure(row.kwh_high),
-                        CsvFigure(row.price), CsvText(grid.currency), CsvFigure(row.co2e_kg),
-                        electricity);
+    csv.Row(row.model, KnownSize(row.batch_size), KnownSize(row.seq_len),
+            EnergySource(row.predicted, costs.origin), costs.queries, costs.passages, row.batch_j,
+            row.query_j, row.kwh, row.kwh_low, row.kwh_high, row.price, grid.currency, row.co2e_kg,
+            grid.region, grid.price_per_kwh, grid.price_date, grid.price_source,
+            grid.co2e_g_per_kwh, grid.carbon_date, grid.carbon_source);
   }
-  return text;
+  return csv.Take();
 }
 
 }  // namespace

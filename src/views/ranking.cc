@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "views/csv_table.h"
 #include "views/text_page.h"
 #include "views/writers.h"
 
@@ -33,8 +34,7 @@ bool IsSameName(const OperationRow& a, const OperationRow& b) {
 std::string WriteRankingJson(const AccountReport& report, const OperationRanking& ranking,
                              size_t count) {
   JsonWriter json;
-  json.BeginObject();
-  json.Member("schema", Schema(ranking));
+  BeginResult(json, Schema(ranking), report.provenance);
   WriteContext(json, report);
   WriteClosure(json, report);
   json.Key("phase").Value(ranking.phase ? std::optional(PhaseName(*ranking.phase)) : std::nullopt);
@@ -70,26 +70,24 @@ std::string WriteRankingJson(const AccountReport& report, const OperationRanking
   }
   json.End();
   json.Member("rows_total", ranking.rows.size());
-  json.End();
-  return json.Take() + "\n";
+  return EndResult(json);
 }
 
-std::string WriteRankingCsv(const OperationRanking& ranking, size_t count) {
-  std::string text =
-      "name,device,phase,type,energy_j,share,seconds,power_w,count,layers,mean_step_j,"
-      "deviation_step_j,deviation_step_w,source,schema\n";
+std::string WriteRankingCsv(const AccountReport& report, const OperationRanking& ranking,
+                            size_t count) {
+  CsvTable csv(Schema(ranking), report.provenance,
+               "name,device,phase,type,energy_j,share,seconds,power_w,count,layers,mean_step_j,"
+               "deviation_step_j,deviation_step_w,source");
   size_t names = 0;
   for (size_t i = 0; i < ranking.by_device.size(); ++i) {
     const OperationRow& row = ranking.by_device[i];
     if ((i == 0 || !IsSameName(ranking.by_device[i - 1], row)) && ++names > count) break;
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(row.name),
-                        CsvText(row.device), PhaseName(row.phase), CsvText(row.type),
-                        CsvNumber(row.energy_j), CsvNumber(ShareOf(row, ranking)), row.seconds,
-                        CsvNumber(row.power_w), row.count, row.layers, CsvNumber(row.mean_step_j),
-                        CsvNumber(row.deviation_step_j), CsvNumber(row.deviation_step_w),
-                        row.energy_j ? OriginName(row.origin) : "unknown", Schema(ranking));
+    csv.Row(row.name, row.device, PhaseName(row.phase), row.type, row.energy_j,
+            ShareOf(row, ranking), row.seconds, row.power_w, row.count, row.layers, row.mean_step_j,
+            row.deviation_step_j, row.deviation_step_w,
+            row.energy_j ? OriginName(row.origin) : "unknown");
   }
-  return text;
+  return csv.Take();
 }
 
 class RankingTable : public TextPage {
@@ -208,7 +206,7 @@ std::string Write(const AccountReport& report, const OperationRanking& ranking, 
     case Format::kJson:
       return WriteRankingJson(report, ranking, count({}));
     case Format::kCsv:
-      return WriteRankingCsv(ranking, count({}));
+      return WriteRankingCsv(report, ranking, count({}));
     case Format::kSvg:
       return DrawRanking(report, ranking, count(kPictureRows));
     default:

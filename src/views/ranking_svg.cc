@@ -52,7 +52,7 @@ class RankingPicture {
                    {.color = kDim});
     }
     y = DrawFooter(canvas_, kMargin, bottom + 60, kWidth - 2 * kMargin, SourceLines(report_));
-    return canvas_.Take(kWidth, y + 6);
+    return canvas_.Take(kWidth, y + 6, report_.provenance);
   }
 
  private:

@@ -64,9 +64,10 @@ inline TreeColumns MakeTree(const std::string& name) {
 // `name` stands wherever a report takes a name from somebody else's program.
 inline AccountReport MakeReport(const std::string& name = "layer_*") {
   AccountReport report;
-  report.context.tool = "beryl test";
+  report.provenance = {
+      "beryl", "test", "Debug", "a box", {"/tmp/" + name}, "", "2026-11-18T01:32:48Z"};
   report.context.ops_files = {"/tmp/" + name, "second"};
-  report.context.power_file = name;
+  report.context.power_files = {name};
   report.context.label = "synthetic";
   report.context.energy_source = "measured: " + name + " from power.csv";
   report.clock_offset = Nanos{1'500};

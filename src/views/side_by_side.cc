@@ -5,6 +5,7 @@
 #include "views/described.h"
 #include "views/text_page.h"
 #include "views/tree_view.h"
+#include "views/writers.h"
 
 namespace beryl::views {
 namespace {
@@ -22,14 +23,13 @@ std::string Table(const SideBySide& set, const ViewOptions& options) {
   look.deepest = Level::kMl;
   std::string text = page.Take() + TreeTable(set.tree, look, options);
   for (const std::string& note : set.notes) page.Paragraph("note: " + note, 0, kWarningStyle);
-  page.Paragraph(set.tool, 0, kDimStyle);
+  page.Foot("", set.provenance);
   return text + page.Take();
 }
 
 std::string Json(const SideBySide& set, const ViewOptions& options) {
   JsonWriter json;
-  json.BeginObject();
-  json.Member("schema", kSchema);
+  BeginResult(json, kSchema, set.provenance);
   json.Key("sides").BeginArray();
   for (const SideBySide::Side& side : set.sides) {
     json.BeginObject();
@@ -40,16 +40,15 @@ std::string Json(const SideBySide& set, const ViewOptions& options) {
   json.End();
   WriteTree(json.Key("tree"), set.tree, options);
   WriteSentences(json, "notes", set.notes);
-  json.Member("tool", set.tool);
-  json.End();
-  return json.Take() + "\n";
+  json.Member("tool", ToolText(set.provenance));
+  return EndResult(json);
 }
 
 }  // namespace
 
 std::string Write(const SideBySide& set, Format format, const ViewOptions& options) {
   if (format == Format::kJson) return Json(set, options);
-  if (format == Format::kCsv) return TreeCsv(set.tree, options, {}, {{"schema", kSchema}});
+  if (format == Format::kCsv) return TreeCsv(set.tree, options, {}, {}, {kSchema, set.provenance});
   return Table(set, options);
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "views/csv_table.h"
 #include "views/text_page.h"
 #include "views/writers.h"
 
@@ -50,7 +51,7 @@ class SourcesTable : public TextPage {
     }
     Paragraph("resource features: " + (features.empty() ? "none" : features), 0, kDimStyle);
     Paragraph("CPU time by " + report_.cpu_time, 0, kDimStyle);
-    Paragraph(fmt::format("{}; {}", report_.machine, report_.tool), 0, kDimStyle);
+    Foot(report_.provenance.machine, report_.provenance);
     return Take();
   }
 
@@ -165,8 +166,7 @@ void WriteChannel(JsonWriter& json, const SourceReport& report, size_t index) {
 
 std::string Json(const SourceReport& report) {
   JsonWriter json;
-  json.BeginObject();
-  json.Member("schema", kSchema);
+  BeginResult(json, kSchema, report.provenance);
   json.Key("found").BeginArray();
   for (size_t i = 0; i < report.found.size(); ++i) WriteChannel(json, report, i);
   json.End();
@@ -202,31 +202,24 @@ std::string Json(const SourceReport& report) {
   json.Key("features").BeginArray();
   for (const std::string& feature : report.features) json.Value(feature);
   json.End();
-  json.Member("machine", report.machine);
-  json.Member("tool", report.tool);
-  json.End();
-  return json.Take() + "\n";
+  json.Member("machine", report.provenance.machine);
+  json.Member("tool", ToolText(report.provenance));
+  return EndResult(json);
 }
 
 std::string Csv(const SourceReport& report) {
-  const auto number = [](double value) {
-    return CsvNumber(std::isfinite(value) ? std::optional(value) : std::nullopt);
-  };
-  std::string text =
-      "source,device,scope,kind,unit,wrap,update_period_us,within,moves,reads,resolution,seen_w,"
-      "smallest_j,origin,error,schema\n";
+  CsvTable csv(kSchema, report.provenance,
+               "source,device,scope,kind,unit,wrap,update_period_us,within,moves,reads,resolution,"
+               "seen_w,smallest_j,origin,error");
   for (size_t i = 0; i < report.found.size(); ++i) {
     const PowerChannel& channel = report.found[i];
     const MeterTraits& meter = channel.meter;
-    const std::string_view moves = !meter.moves ? "" : *meter.moves ? "true" : "false";
-    text += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(meter.source),
-        CsvText(channel.name), ScopeName(channel.scope), KindText(channel), CsvText(meter.unit),
-        meter.wrap, number(meter.update_period_us), CsvText(report.within[i]), moves,
-        CsvText(meter.reads), number(meter.per_count), number(report.seen_w[i]),
-        number(report.smallest_j[i]), OriginName(meter.origin), number(meter.error), kSchema);
+    csv.Row(meter.source, channel.name, ScopeName(channel.scope), KindText(channel), meter.unit,
+            meter.wrap, meter.update_period_us, report.within[i], meter.moves, meter.reads,
+            meter.per_count, report.seen_w[i], report.smallest_j[i], OriginName(meter.origin),
+            meter.error);
   }
-  return text;
+  return csv.Take();
 }
 
 }  // namespace

@@ -40,14 +40,14 @@ SourceReport SomeMeters() {
                     SourceCheck::Verdict::kGood, "every 1 ms"}};
   report.cpu_time = "schedstat";
   report.features = {"cpu_util"};
-  report.machine = "a machine";
-  report.tool = "beryl 0";
+  report.provenance.machine = "a machine";
+  report.provenance.tool = "beryl 0";
   return report;
 }
 
 TEST(SourcesView, JsonKeepsItsContract) {
   const std::string json = Write(SomeMeters(), Format::kJson, {});
-  EXPECT_THAT(json, HasSubstr(R"({"schema":"beryl.sources/1","found":[{"source":"rapl-powercap",)"
+  EXPECT_THAT(json, HasSubstr(R"("found":[{"source":"rapl-powercap",)"
                               R"("device":"CPU:0","scope":"package","kind":"counter",)"
                               R"("unit":"uJ","wrap":262143328850,"update_period_us":1000,)"
                               R"("within":"psys","moves":true)"));

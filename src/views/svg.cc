@@ -237,7 +237,7 @@ void SvgCanvas::BeginGroup(std::string_view tooltip) {
 
 void SvgCanvas::EndGroup() { body_ += "</g>\n"; }
 
-std::string SvgCanvas::Take(double width, double height) {
+std::string SvgCanvas::Take(double width, double height, const Provenance& provenance) {
   const std::string page = Class('f', kPage);
   std::string light = fmt::format("text{{font-family:{};white-space:pre}}\n", kFonts);
   std::string dark;
@@ -249,11 +249,11 @@ std::string SvgCanvas::Take(double width, double height) {
   std::string text = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
       "{1}\" font-size=\"12\" role=\"img\" aria-labelledby=\"title desc\">\n"
-      "<title id=\"title\">{2}</title>\n<desc id=\"desc\">{3}</desc>\n"
+      "<title id=\"title\">{2}</title>\n<desc id=\"desc\">{3}</desc>\n<metadata>{8}</metadata>\n"
       "<style>\n{4}@media (prefers-color-scheme:dark){{\n{5}}}\n</style>\n"
       "<rect width=\"{0}\" height=\"{1}\" class=\"{6}\"/>\n{7}</svg>\n",
       Short(std::ceil(width)), Short(std::ceil(height)), EscapeXml(title_), EscapeXml(description_),
-      light, dark, page, body_);
+      light, dark, page, body_, EscapeXml(StampText(provenance)));
   body_.clear();
   classes_.clear();
   return text;

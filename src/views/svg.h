@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "types/provenance.h"
 #include "views/color.h"
 
 namespace beryl::views {
@@ -61,8 +62,9 @@ class SvgCanvas {
   void BeginGroup(std::string_view tooltip);
   void EndGroup();
 
-  // The picture; the canvas is empty afterwards.
-  std::string Take(double width, double height);
+  // The picture, with its provenance in it to be read and not drawn; the canvas is empty
+  // afterwards.
+  std::string Take(double width, double height, const Provenance& provenance);
 
  private:
   std::string Class(char property, Color color);

@@ -212,7 +212,7 @@ std::vector<std::string> SourceLines(const AccountReport& report) {
   }
   std::vector<std::string> lines = {report.context.energy_source};
   lines.push_back(fmt::format(
-      "{}: {} of {} went to operations; the parts {}", report.context.tool,
+      "{}: {} of {} went to operations; the parts {}", ToolText(report.provenance),
       FormatJoules(attributed), FormatJoules(total),
       std::isfinite(worst) ? fmt::format("sum to {}, left over {:.0e} of the total",
                                          estimated ? "the totals" : "what was measured", worst)

@@ -40,7 +40,7 @@ TEST(SvgTest, IsWellFormedWhateverTheNames) {
     DrawHeading(canvas, 0, 100, name, name, name);
     DrawLegend(canvas, 0, 0, 100, {{kAccent, name}, {kOther, name}});
     DrawFooter(canvas, 0, 0, 100, SourceLines(MakeReport(name)));
-    const std::string text = canvas.Take(100, 100);
+    const std::string text = canvas.Take(100, 100, {});
     EXPECT_EQ(WrongWithXml(text), "") << name;
     EXPECT_THAT(text, Not(HasSubstr("<script")));
   }
@@ -49,18 +49,19 @@ TEST(SvgTest, IsWellFormedWhateverTheNames) {
 TEST(SvgTest, ColoursFollowTheTheme) {
   SvgCanvas canvas("title", "description");
   canvas.Rectangle(0, 0, 10, 10, {.fill = Color{0x112233, 0x445566}});
-  const std::string text = canvas.Take(20, 20);
+  const std::string text = canvas.Take(20, 20, {.tool = "beryl", .version = "<1>"});
   const size_t dark = text.find("@media (prefers-color-scheme:dark)");
   ASSERT_NE(dark, std::string::npos);
   EXPECT_LT(text.find("fill:#112233"), dark);
   EXPECT_GT(text.find("fill:#445566"), dark);
   EXPECT_THAT(text, HasSubstr("<desc id=\"desc\">description</desc>"));
+  EXPECT_THAT(text, HasSubstr("<metadata>beryl &lt;1&gt;</metadata>"));
 }
 
 TEST(SvgTest, ShortenedTextKeepsAllOfItAsTooltip) {
   SvgCanvas canvas("t", "d");
   canvas.Text(0, 0, "bert/encoder/layer_0/attention/self/query/MatMul", {.room = 100});
-  const std::string text = canvas.Take(10, 10);
+  const std::string text = canvas.Take(10, 10, {});
   EXPECT_THAT(text, HasSubstr("<title>bert/encoder/layer_0/attention/self/query/MatMul</title>"));
   EXPECT_THAT(text, HasSubstr("…"));
 }
@@ -80,7 +81,7 @@ TEST(SvgTest, EllipsizedTextFits) {
 TEST(SvgTest, NumbersThatAreNoneAreNotWritten) {
   SvgCanvas canvas("t", "d");
   canvas.Line({std::nan(""), 0}, {INFINITY, -0.001}, {.stroke = kInk});
-  EXPECT_THAT(canvas.Take(10, 10), HasSubstr("M0,0L0,0"));
+  EXPECT_THAT(canvas.Take(10, 10, {}), HasSubstr("M0,0L0,0"));
 }
 
 TEST(SvgPartsTest, TicksAreRound) {

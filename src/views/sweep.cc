@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "views/csv_table.h"
 #include "views/described.h"
 #include "views/energy_use.h"
 #include "views/text_page.h"
@@ -112,26 +113,14 @@ std::vector<std::string> AssumptionsOf(const Sweep& sweep) {
 }
 
 // What went in, but for what is swept; empty: it does not apply, or the variant is impossible.
-std::vector<std::pair<std::string, std::string>> InputsOf(const Sweep& sweep, const SweepRow& row) {
-  const Description& description = row.prediction.description;
-  const ModelInput& input = description.input;
-  const bool known = row.failure.empty();
-  std::vector<std::pair<std::string, std::string>> inputs;
-  const auto add = [&](const std::string& name, const std::string& value) {
-    if (std::find(sweep.keys.begin(), sweep.keys.end(), name) != sweep.keys.end()) return;
-    inputs.emplace_back(name, known ? value : "");
-  };
-  const auto number = [](int64_t size) { return size > 0 ? std::to_string(size) : std::string(); };
-  add("batch", number(input.batch));
-  add("seq", number(input.seq));
-  add("decoder_seq", number(input.decoder_seq));
-  add("image_size", number(input.image_size));
-  add("prompt", number(input.prompt));
-  add("generate", number(input.generate));
-  add("context", number(input.context));
-  add("gpus", number(input.gpus));
-  add("dtype", std::string(DtypeName(description.dtype)));
-  add("attention", std::string(AttentionName(description.attention)));
+CsvFields InputsOf(const Sweep& sweep, const SweepRow& row) {
+  CsvFields inputs = InputFields(row.prediction.description);
+  std::erase_if(inputs, [&](const auto& input) {
+    return std::find(sweep.keys.begin(), sweep.keys.end(), input.first) != sweep.keys.end();
+  });
+  if (!row.failure.empty()) {
+    for (auto& [name, value] : inputs) value.clear();
+  }
   return inputs;
 }
 
@@ -159,10 +148,9 @@ class SweepTable : public TextPage {
       Paragraph("assumed: " + sentence, 0, kDimStyle);
     }
     Inputs();
-    Paragraph(has_energy_ ? fmt::format("predicted from the configuration by {}; {}",
-                                        Printable(sweep_.profile), sweep_.tool)
-                          : fmt::format("worked out from the configuration alone; {}", sweep_.tool),
-              0, kDimStyle);
+    Foot(has_energy_ ? "predicted from the configuration by " + Printable(sweep_.profile)
+                     : "worked out from the configuration alone",
+         sweep_.provenance);
     return Take();
   }
 
@@ -304,8 +292,7 @@ void WriteRow(JsonWriter& json, const Sweep& sweep, const SweepRow& row) {
 
 std::string Json(const Sweep& sweep) {
   JsonWriter json;
-  json.BeginObject();
-  json.Member("schema", kSchema);
+  BeginResult(json, kSchema, sweep.provenance);
   json.Member("model", sweep.model);
   if (!sweep.profile.empty()) {
     json.Member("profile", sweep.profile);
@@ -317,40 +304,37 @@ std::string Json(const Sweep& sweep) {
   json.End();
   WriteSentences(json, "notes", NotesOf(sweep));
   WriteSentences(json, "assumptions", AssumptionsOf(sweep));
-  json.Member("tool", sweep.tool);
-  json.End();
-  return json.Take() + "\n";
+  json.Member("tool", ToolText(sweep.provenance));
+  return EndResult(json);
 }
 
 std::string Csv(const Sweep& sweep) {
   const bool has_energy = !sweep.profile.empty();
-  std::string text = "model,";
-  for (const std::string& key : sweep.keys) text += CsvText(key) + ",";
-  for (const auto& [name, value] : InputsOf(sweep, sweep.rows.front())) text += name + ",";
-  text += "parameters,flops,bytes,";
-  if (has_energy) text += "energy_j,low_j,high_j,seconds,";
-  text += "failure,";
-  if (has_energy) text += "profile,calibrated,";
-  text += "schema\n";
+  CsvTable csv(kSchema, sweep.provenance);
+  csv.Field("model");
+  for (const std::string& key : sweep.keys) csv.Field(key);
+  for (const auto& [name, value] : InputsOf(sweep, sweep.rows.front())) csv.Field(name);
+  csv.Field("parameters").Field("flops").Field("bytes");
+  if (has_energy) csv.Field("energy_j").Field("low_j").Field("high_j").Field("seconds");
+  csv.Field("failure");
+  if (has_energy) csv.Field("profile").Field("calibrated");
+  csv.EndRow();
   for (const SweepRow& row : sweep.rows) {
     const RowNumbers numbers = NumbersOf(row);
-    text += CsvText(sweep.model) + ",";
-    for (const std::string& value : row.values) text += CsvText(value) + ",";
-    for (const auto& [name, value] : InputsOf(sweep, row)) text += value + ",";
-    text += fmt::format("{},{},{},", WholeOrFigure(numbers.parameters),
-                        WholeOrFigure(numbers.flops), WholeOrFigure(numbers.bytes));
-    if (has_energy) {
-      text += fmt::format("{},{},{},{},", CsvFigure(numbers.energy_j), CsvFigure(numbers.low_j),
-                          CsvFigure(numbers.high_j), CsvFigure(numbers.seconds));
+    csv.Field(sweep.model);
+    for (const std::string& value : row.values) csv.Field(value);
+    for (const auto& [name, value] : InputsOf(sweep, row)) csv.Field(value);
+    for (const double whole : {numbers.parameters, numbers.flops, numbers.bytes}) {
+      csv.Field(WholeOrFigure(whole));
     }
-    text += CsvText(row.failure) + ",";
     if (has_energy) {
-      text +=
-          fmt::format("{},{},", CsvText(sweep.profile), row.prediction.calibrated ? "yes" : "no");
+      csv.Field(numbers.energy_j).Field(numbers.low_j).Field(numbers.high_j).Field(numbers.seconds);
     }
-    text += fmt::format("{}\n", kSchema);
+    csv.Field(row.failure);
+    if (has_energy) csv.Field(sweep.profile).Field(row.prediction.calibrated ? "yes" : "no");
+    csv.EndRow();
   }
-  return text;
+  return csv.Take();
 }
 
 }  // namespace

@@ -31,16 +31,15 @@ class TableWriter : public TextPage {
   }
 
   std::string Books() {
-    Ranks();
-    Closure();
-    Import();
-    Notes();
+    Accounts();
+    Foot("", report_.provenance);
     return Take();
   }
 
   std::string Summary() {
     Header();
-    return Books();
+    Accounts();
+    return Take();
   }
 
   std::string Write() {
@@ -52,6 +51,13 @@ class TableWriter : public TextPage {
   }
 
  private:
+  void Accounts() {
+    Ranks();
+    Closure();
+    Import();
+    Notes();
+  }
+
   static std::string DeviceCell(const std::string& device, int width) {
     return Padded(Ellipsize(Printable(device), static_cast<size_t>(width)), width);
   }

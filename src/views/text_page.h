@@ -70,6 +70,12 @@ class TextPage {
     flush();
   }
 
+  // The small print at the end: what is said of the numbers, and what made them.
+  void Foot(std::string_view said, const Provenance& provenance) {
+    Paragraph(fmt::format("{}{}{}", said, said.empty() ? "" : "; ", ToolText(provenance)), 0,
+              kDimStyle);
+  }
+
   static std::string Blanks(int count) {
     return std::string(static_cast<size_t>(std::max(0, count)), ' ');
   }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "views/csv_table.h"
 #include "views/text_page.h"
 #include "views/writers.h"
 
@@ -25,8 +26,7 @@ void WriteNumbers(JsonWriter& json, const char* key, const std::vector<double>& 
 
 std::string WriteTimelineJson(const AccountReport& report, const Timeline& timeline) {
   JsonWriter json;
-  json.BeginObject();
-  json.Member("schema", kSchema);
+  BeginResult(json, kSchema, report.provenance);
   WriteContext(json, report);
   WriteClosure(json, report);
   json.Member("start", FormatTime(timeline.start));
@@ -60,34 +60,31 @@ std::string WriteTimelineJson(const AccountReport& report, const Timeline& timel
   }
   json.End();
   WriteSteps(json, timeline);
-  json.End();
-  return json.Take() + "\n";
+  return EndResult(json);
 }
 
-std::string WriteTimelineCsv(const Timeline& timeline) {
-  std::string text =
-      "start_s,end_s,device,mean_w,min_w,max_w,layer,layer_share,forward,backward,optimizer,"
-      "source,schema\n";
+std::string WriteTimelineCsv(const AccountReport& report, const Timeline& timeline) {
+  CsvTable csv(kSchema, report.provenance,
+               "start_s,end_s,device,mean_w,min_w,max_w,layer,layer_share,forward,backward,"
+               "optimizer,source");
   const size_t slices = SliceCount(timeline);
-  auto known = [](double value) {
-    return CsvNumber(std::isnan(value) ? std::nullopt : std::optional<double>(value));
+  const auto time = [&](size_t slice) {
+    const double width = timeline.duration.seconds() / static_cast<double>(slices);
+    return fmt::format("{:.9f}", width * static_cast<double>(slice));
   };
   for (size_t slice = 0; slice < slices; ++slice) {
-    const double width = timeline.duration.seconds() / static_cast<double>(slices);
     for (const Timeline::Channel& channel : timeline.channels) {
       const Dominant dominant = DominantLayer(channel, slice);
       const bool layer = dominant.what == Running::kLayer;
-      text += fmt::format(
-          "{:.9f},{:.9f},{},{},{},{},{},{},{},{},{},{},{}\n", width * static_cast<double>(slice),
-          width * static_cast<double>(slice + 1), CsvText(channel.name),
-          known(channel.mean_w[slice]), known(channel.min_w[slice]), known(channel.max_w[slice]),
-          layer ? CsvText(timeline.layers[dominant.layer]) : "",
-          layer ? fmt::format("{}", dominant.share) : "", timeline.activity[0][slice],
-          timeline.activity[1][slice], timeline.activity[2][slice],
-          std::isnan(channel.mean_w[slice]) ? "unknown" : OriginName(channel.origin), kSchema);
+      csv.Row(time(slice), time(slice + 1), channel.name, channel.mean_w[slice],
+              channel.min_w[slice], channel.max_w[slice],
+              layer ? timeline.layers[dominant.layer] : "",
+              layer ? std::optional(dominant.share) : std::nullopt, timeline.activity[0][slice],
+              timeline.activity[1][slice], timeline.activity[2][slice],
+              std::isnan(channel.mean_w[slice]) ? "unknown" : OriginName(channel.origin));
     }
   }
-  return text;
+  return csv.Take();
 }
 
 // A plot of each channel in block characters, with what ran below it.
@@ -248,7 +245,7 @@ std::string Write(const AccountReport& report, const Timeline& timeline, Format 
     case Format::kJson:
       return WriteTimelineJson(report, timeline);
     case Format::kCsv:
-      return WriteTimelineCsv(timeline);
+      return WriteTimelineCsv(report, timeline);
     case Format::kSvg:
       return DrawTimeline(report, timeline);
     default:

@@ -49,7 +49,7 @@ class TimelinePicture {
     DrawBottomAxis(canvas_, x_, {y, y - 4},
                    timeline_.averaged > 0 ? "time since the start of the step" : "time", "s");
     y = DrawFooter(canvas_, kMargin, y + 58, kWidth - 2 * kMargin, SourceLines(report_));
-    return canvas_.Take(kWidth, y + 6);
+    return canvas_.Take(kWidth, y + 6, report_.provenance);
   }
 
  private:

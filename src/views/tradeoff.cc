@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "views/csv_table.h"
 #include "views/energy_use.h"
 #include "views/text_page.h"
 #include "views/writers.h"
@@ -58,10 +59,10 @@ class TradeoffTable : public TextPage {
               kDimStyle);
     Line();
     for (const std::string& sentence : TradeoffSentences(tradeoff_)) Paragraph(sentence);
-    Paragraph(fmt::format("energy of a batch, {}; data: {}; accuracies: {}",
-                          EnergySources(tradeoff_.origin), tradeoff_.origin.data,
-                          tradeoff_.accuracy_file),
-              0, kDimStyle);
+    Foot(fmt::format("energy of a batch, {}; data: {}; accuracies: {}",
+                     EnergySources(tradeoff_.origin), tradeoff_.origin.data,
+                     tradeoff_.accuracy_file),
+         tradeoff_.origin.provenance);
     return Take();
   }
 
@@ -91,8 +92,7 @@ void WriteNames(JsonWriter& json, std::string_view key, const std::vector<std::s
 
 std::string Json(const Tradeoff& tradeoff) {
   JsonWriter json;
-  json.BeginObject();
-  json.Member("schema", kSchema);
+  BeginResult(json, kSchema, tradeoff.origin.provenance);
   WriteOrigin(json, tradeoff.origin);
   json.Member("accuracies", Printable(tradeoff.accuracy_file));
   json.Member("batch_size", tradeoff.batch_size);
@@ -130,22 +130,19 @@ std::string Json(const Tradeoff& tradeoff) {
   WriteNames(json, "without_accuracy", tradeoff.without_accuracy);
   WriteNames(json, "without_energy", tradeoff.without_energy);
   WriteNames(json, "without_size", tradeoff.without_size);
-  json.End();
-  return json.Take() + "\n";
+  return EndResult(json);
 }
 
 std::string Csv(const Tradeoff& tradeoff) {
-  std::string text =
-      "model,label,batch_size,seq_len,accuracy,measured_j,predicted_j,predicted_low_j,"
-      "predicted_high_j,optimal_measured,optimal_predicted,predicted_by,schema\n";
+  CsvTable csv(kSchema, tradeoff.origin.provenance,
+               "model,label,batch_size,seq_len,accuracy,measured_j,predicted_j,predicted_low_j,"
+               "predicted_high_j,optimal_measured,optimal_predicted,predicted_by");
   for (const Tradeoff::Point& point : tradeoff.points) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(point.model),
-                        CsvText(point.label), tradeoff.batch_size, tradeoff.seq_len, point.accuracy,
-                        CsvFigure(point.energy.measured_j), CsvFigure(point.energy.predicted_j),
-                        CsvFigure(point.low_j), CsvFigure(point.high_j), point.optimal_measured,
-                        point.optimal_predicted, CsvText(tradeoff.origin.predicted_by), kSchema);
+    csv.Row(point.model, point.label, tradeoff.batch_size, tradeoff.seq_len, point.accuracy,
+            point.energy.measured_j, point.energy.predicted_j, point.low_j, point.high_j,
+            point.optimal_measured, point.optimal_predicted, tradeoff.origin.predicted_by);
   }
-  return text;
+  return csv.Take();
 }
 
 }  // namespace

@@ -48,9 +48,10 @@ class TradeoffPicture {
     std::vector<std::string> lines = TradeoffSentences(tradeoff_);
     lines.push_back(fmt::format("energy {}; data: {}; accuracies: {}; {}",
                                 EnergySources(tradeoff_.origin), Printable(tradeoff_.origin.data),
-                                Printable(tradeoff_.accuracy_file), tradeoff_.origin.tool));
+                                Printable(tradeoff_.accuracy_file),
+                                ToolText(tradeoff_.origin.provenance)));
     y = DrawFooter(canvas_, kMargin, bottom_ + 58, kInner, lines);
-    return canvas_.Take(kWidth, y + 6);
+    return canvas_.Take(kWidth, y + 6, tradeoff_.origin.provenance);
   }
 
  private:
@@ -241,7 +242,7 @@ std::string DrawTradeoff(const Tradeoff& tradeoff) {
     SvgCanvas canvas("Accuracy against energy", "No model's energy and accuracy are both known");
     const double y = DrawHeading(canvas, kMargin, kInner, "Accuracy against energy",
                                  "No model's energy and accuracy are both known");
-    return canvas.Take(kWidth, y);
+    return canvas.Take(kWidth, y, tradeoff.origin.provenance);
   }
   return TradeoffPicture(tradeoff).Draw();
 }

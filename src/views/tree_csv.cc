@@ -1,8 +1,5 @@
-#include <fmt/format.h>
-
 #include "views/figures.h"
 #include "views/tree_view.h"
-#include "views/writers.h"
 
 namespace beryl::views {
 namespace {
@@ -37,37 +34,29 @@ std::vector<CsvColumn> CsvColumnsOf(const std::vector<const Column*>& columns) {
 }  // namespace
 
 std::string TreeCsv(const TreeColumns& tree, const ViewOptions& options, const CsvFields& before,
-                    const CsvFields& behind) {
+                    const CsvFields& behind, CsvTable csv) {
   const std::vector<CsvColumn> columns = CsvColumnsOf(ChosenColumns(tree, options.columns));
-  std::string text;
-  std::string first;
-  std::string last;
-  for (const auto& [name, value] : before) {
-    text += CsvText(name) + ",";
-    first += value + ",";
-  }
-  text += "depth,path,name,type,level,layers";
-  for (const TextColumn& column : tree.texts) text += "," + column.key;
-  for (const CsvColumn& column : columns) text += "," + CsvText(column.key);
-  for (const auto& [name, value] : behind) {
-    text += "," + CsvText(name);
-    last += "," + value;
-  }
-  text += '\n';
+  for (const auto& [name, value] : before) csv.Field(name);
+  for (const char* name : {"depth", "path", "name", "type", "level", "layers"}) csv.Field(name);
+  for (const TextColumn& column : tree.texts) csv.Field(column.key);
+  for (const CsvColumn& column : columns) csv.Field(column.key);
+  for (const auto& [name, value] : behind) csv.Field(name);
+  csv.EndRow();
   for (NodeId id = 0; id < tree.tree.size(); ++id) {
     const TreeNode& node = tree.tree[id];
     if (!IsShown(node, options)) {
       id = node.end - 1;
       continue;
     }
-    text += first;
-    text += fmt::format("{},{},{},{},{},{}", node.depth, CsvText(NodePath(tree.tree, id)),
-                        CsvText(node.name), CsvText(node.type), LevelName(node.level), node.folded);
-    for (const TextColumn& column : tree.texts) text += "," + CsvText(column.values[id]);
-    for (const CsvColumn& column : columns) text += "," + WholeOrFigure((*column.values)[id]);
-    text += last + "\n";
+    for (const auto& [name, value] : before) csv.Field(value);
+    csv.Field(node.depth).Field(NodePath(tree.tree, id)).Field(node.name);
+    csv.Field(node.type).Field(LevelName(node.level)).Field(node.folded);
+    for (const TextColumn& column : tree.texts) csv.Field(column.values[id]);
+    for (const CsvColumn& column : columns) csv.Field(WholeOrFigure((*column.values)[id]));
+    for (const auto& [name, value] : behind) csv.Field(value);
+    csv.EndRow();
   }
-  return text;
+  return csv.Take();
 }
 
 }  // namespace beryl::views

@@ -9,6 +9,7 @@
 
 #include "base/json_writer.h"
 #include "types/column.h"
+#include "views/csv_table.h"
 #include "views/views.h"
 
 namespace beryl::views {
@@ -32,11 +33,11 @@ std::string OriginText(const Column& column);
 void WriteTree(JsonWriter& json, const TreeColumns& tree, const ViewOptions& options,
                std::string_view also = {});
 
-// A line for each node. `before` and `behind` are fields that all lines have: a name and its value,
-// which is written as it stands.
+// A line for each node. `before` and `behind` are fields that all lines have: a name and its value.
+// `csv` is still empty.
 using CsvFields = std::vector<std::pair<std::string, std::string>>;
 std::string TreeCsv(const TreeColumns& tree, const ViewOptions& options, const CsvFields& before,
-                    const CsvFields& behind);
+                    const CsvFields& behind, CsvTable csv);
 
 // How a table shows a tree.
 struct TableLook {

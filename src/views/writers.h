@@ -20,6 +20,10 @@ std::string WriteCsv(const AccountReport& report, const ViewOptions& options);
 std::string WriteJson(const AccountReport& report, const ViewOptions& options);
 std::string WriteHtml(const AccountReport& report, const ViewOptions& options);
 
+// The object that a result is: it begins with schema and provenance, and ends with the line.
+void BeginResult(JsonWriter& json, std::string_view schema, const Provenance& provenance);
+std::string EndResult(JsonWriter& json);
+
 // The "beryl.account/1" object, with the given tree in it.
 void WriteAccountObject(JsonWriter& json, const AccountReport& report, const TreeColumns& tree,
                         const ViewOptions& options);

@@ -99,6 +99,10 @@ for (const name of pages) {
     assert.equal(page.document.querySelector("main").hidden, false);
     assert.equal(page.document.title, `${page.data().title} · Beryl`);
     assert(page.$("provenance").textContent.includes(page.account.context.tool));
+    const {provenance} = page.data();
+    for (const said of [provenance.when, ...provenance.sources]) {
+      assert(page.$("provenance").textContent.includes(said), said);
+    }
     const {import: read} = page.account;
     assert.match(page.$("import-lead").textContent, new RegExp(`^${read.events.toLocaleString("en")} events`));
     for (const part of ["main", "footer"]) {

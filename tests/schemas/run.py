@@ -4,7 +4,7 @@
   file-*     each schema is valid, says what each optional key is there for, and leaves no object open by accident
   golden-*   the JSON that golden cases expect
   json-*     the same golden cases run with --format json, whatever format they ask for
-  run-*      the results that no golden case comes to
+  run-*      the results that no golden case comes to; as those of json-*, each with its provenance
   refuses-*  documents that were broken on purpose: for each schema, made from a valid one
   commands   no command that has --format json was forgotten
   ids        each id in src/ has a schema file and was seen in the output of the program, and no file is left over
@@ -228,6 +228,8 @@ class Suite:
                 problems += self.schemas.problems(schema_id, inner)
                 if schema_id == "beryl.tree/1":
                     problems += tree_problems(inner)
+                elif written_now and list(inner.get("otherData", inner))[:2] != ["schema", "provenance"]:
+                    problems += f"{schema_id}: no provenance right behind its schema\n"
                 if written_now:
                     self.keep_telling(schema_id, inner)
         return problems

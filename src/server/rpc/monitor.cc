@@ -195,7 +195,6 @@ Result<bool> RunMonitor(const MonitorOptions& options) {
   sessions_options.period = options.period;
   if (exports) sessions_options.idle_period = kPowerForExporters;
   sessions_options.folder = options.folder;
-  sessions_options.tool = options.tool;
   sessions_options.log = &Say;
   sessions_options.published_parts = options.published_parts;
   sessions_options.tell_sessions = options.metrics_sessions;
