@@ -5,27 +5,20 @@
 #include "views/writers.h"
 
 namespace beryl::views {
-namespace {
 
-struct CsvColumn {
-  std::string key;
-  const std::vector<double>* values = nullptr;
-};
-
-std::vector<CsvColumn> CsvColumnsOf(const std::vector<const Column*>& columns) {
-  std::vector<CsvColumn> fields;
+std::vector<TreeField> FieldsOf(const std::vector<const Column*>& columns) {
+  std::vector<TreeField> fields;
   for (const Column* column : columns) {
-    const std::string_view unit = LookOf(column->quantity).key;
+    const std::string unit(LookOf(column->quantity).key);
     if (column->of != Column::Of::kAll) {
-      fields.push_back({column->label + std::string(unit), &column->total});
+      fields.push_back({column->label + unit, column, &column->total});
       continue;
     }
-    fields.push_back({column->key, &column->total});
-    const auto add = [&](std::string_view part, const std::vector<double>& values) {
-      if (!values.empty()) {
-        fields.push_back({column->prefix + std::string(part).append(unit), &values});
-      }
+    fields.push_back({column->key, column, &column->total});
+    const auto add = [&](const char* part, const std::vector<double>& values) {
+      if (!values.empty()) fields.push_back({column->prefix + part + unit, column, &values});
     };
+    // What can be worked out from the children is not written again.
     if (column->quantity == Quantity::kEnergy) add("self", column->self);
     add("low", column->low);
     add("high", column->high);
@@ -34,11 +27,9 @@ std::vector<CsvColumn> CsvColumnsOf(const std::vector<const Column*>& columns) {
   return fields;
 }
 
-}  // namespace
-
 std::string TreeCsv(const TreeColumns& tree, const ViewOptions& options, const CsvFields& before,
                     const CsvFields& behind) {
-  const std::vector<CsvColumn> columns = CsvColumnsOf(ChosenColumns(tree, options.columns));
+  const std::vector<TreeField> columns = FieldsOf(ChosenColumns(tree, options.columns));
   std::string text;
   std::string first;
   std::string last;
@@ -48,7 +39,7 @@ std::string TreeCsv(const TreeColumns& tree, const ViewOptions& options, const C
   }
   text += "depth,path,name,type,level,layers";
   for (const TextColumn& column : tree.texts) text += "," + column.key;
-  for (const CsvColumn& column : columns) text += "," + CsvText(column.key);
+  for (const TreeField& column : columns) text += "," + CsvText(column.key);
   for (const auto& [name, value] : behind) {
     text += "," + CsvText(name);
     last += "," + value;
@@ -64,7 +55,7 @@ std::string TreeCsv(const TreeColumns& tree, const ViewOptions& options, const C
     text += fmt::format("{},{},{},{},{},{}", node.depth, CsvText(NodePath(tree.tree, id)),
                         CsvText(node.name), CsvText(node.type), LevelName(node.level), node.folded);
     for (const TextColumn& column : tree.texts) text += "," + CsvText(column.values[id]);
-    for (const CsvColumn& column : columns) text += "," + WholeOrFigure((*column.values)[id]);
+    for (const TreeField& column : columns) text += "," + WholeOrFigure((*column.values)[id]);
     text += last + "\n";
   }
   return text;

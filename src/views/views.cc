@@ -23,19 +23,10 @@ Result<bool> CheckColumns(const TreeColumns& tree, const ViewOptions& options) {
 }
 
 std::string Write(const AccountReport& report, Format format, const ViewOptions& options) {
-  switch (format) {
-    case Format::kJson:
-      return WriteJson(report, options);
-    case Format::kCsv:
-      return WriteCsv(report, options);
-    case Format::kHtml:
-      return WriteHtml(report, options);
-    case Format::kSummary:
-      return WriteSummary(report, options);
-    case Format::kSvg:
-    case Format::kTable:
-      break;
-  }
+  if (format == Format::kJson) return WriteJson(report, options);
+  if (format == Format::kCsv) return WriteCsv(report, options);
+  if (format == Format::kHtml) return WriteHtml(report, options);
+  if (format == Format::kSummary) return WriteHead(report, options) + WriteBooks(report, options);
   return WriteTable(report, options);
 }
 
