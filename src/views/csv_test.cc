@@ -8,6 +8,7 @@
 namespace beryl::views {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Not;
 
@@ -73,6 +74,18 @@ TEST(CsvTest, TopLeavesOut) {
   EXPECT_EQ(ParseCsv(Write(MakeReport(), Format::kCsv, options)).size(), 2U);
   options.top = 0;
   EXPECT_EQ(ParseCsv(Write(MakeReport(), Format::kCsv, options)).size(), 1U);
+}
+
+TEST(CsvTest, IsTheTreeWhereTheTreeIsAskedFor) {
+  ViewOptions options;
+  options.depth = 0;
+  options.columns = {"energy"};
+  const auto rows = ParseCsv(Write(MakeReport("name"), Format::kCsv, options));
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].front(), "depth");
+  EXPECT_THAT(rows[0], Contains("energy_j"));
+  EXPECT_THAT(rows[0], Not(Contains("device")));
+  EXPECT_EQ(rows[1].front(), "0");
 }
 
 }  // namespace
