@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::Not;
 
 // Rows of fields, by the rules of RFC 4180.
@@ -86,6 +87,16 @@ TEST(CsvTest, IsTheTreeWhereTheTreeIsAskedFor) {
   EXPECT_THAT(rows[0], Contains("energy_j"));
   EXPECT_THAT(rows[0], Not(Contains("device")));
   EXPECT_EQ(rows[1].front(), "0");
+}
+
+TEST(CsvTest, LabelsMayNotTakeTheNamesOfWhatANodeHas) {
+  TreeColumns tree = MakeReport("name").tree;
+  EXPECT_TRUE(CheckLabels(tree));
+  tree.columns.front().key = "level";
+  const auto checked = CheckLabels(tree);
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().code, ErrorCode::kMisuse);
+  EXPECT_THAT(checked.error().message, HasSubstr("'level'"));
 }
 
 }  // namespace

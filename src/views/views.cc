@@ -1,5 +1,9 @@
 #include "views/views.h"
 
+#include <array>
+#include <functional>
+#include <set>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +12,14 @@
 #include "views/writers.h"
 
 namespace beryl::views {
+namespace {
+
+// What JSON and CSV call what every node has.
+constexpr std::array<std::string_view, 13> kNodeKeys = {
+    "schema", "columns", "depth",    "path",   "name",    "type", "level",
+    "layers", "range",   "children", "phases", "devices", "ranks"};
+
+}  // namespace
 
 Result<bool> CheckColumns(const TreeColumns& tree, const ViewOptions& options) {
   for (const std::string& name : options.columns) {
@@ -18,6 +30,19 @@ Result<bool> CheckColumns(const TreeColumns& tree, const ViewOptions& options) {
     }
     return MisuseError(fmt::format("--columns '{}': there is no such column; there are {}",
                                    Printable(name), fmt::join(names, ", ")));
+  }
+  return true;
+}
+
+Result<bool> CheckLabels(const TreeColumns& tree) {
+  std::set<std::string, std::less<>> taken(kNodeKeys.begin(), kNodeKeys.end());
+  for (const TextColumn& column : tree.texts) taken.insert(column.key);
+  for (const TreeField& field : FieldsOf(ChosenColumns(tree, {}))) {
+    if (taken.insert(field.key).second) continue;
+    return MisuseError(fmt::format(
+        "--labels: the column '{}' would be written as '{}', which is the name of something else; "
+        "choose another label",
+        Printable(field.column->name), Printable(field.key)));
   }
   return true;
 }
