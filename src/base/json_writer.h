@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,9 +32,35 @@ class JsonWriter {
   JsonWriter& Value(const std::optional<T>& value) {
     return value ? Value(*value) : Raw("null");
   }
+  // A list is an array.
+  template <std::ranges::input_range List>
+  requires(!std::convertible_to<const List&, std::string_view>)
+      JsonWriter& Value(const List& list) {
+    BeginArray();
+    for (const auto& item : list) Value(item);
+    return End();
+  }
   template <typename T>
   JsonWriter& Member(std::string_view name, const T& value) {
     return Key(name).Value(value);
+  }
+  // A member that is a list of objects, whose members `write` writes, given an item.
+  template <typename Items, typename Write>
+  JsonWriter& Objects(std::string_view name, const Items& items, Write&& write) {
+    Key(name).BeginArray();
+    for (const auto& item : items) {
+      BeginObject();
+      write(item);
+      End();
+    }
+    return End();
+  }
+  // A member that is an object, from pairs of a name and a value.
+  template <typename Pairs>
+  JsonWriter& Members(std::string_view name, const Pairs& pairs) {
+    Key(name).BeginObject();
+    for (const auto& [key, value] : pairs) Member(key, value);
+    return End();
   }
 
   // Text of further members, each with a comma before it, as they stand.

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <map>
 #include <random>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -53,6 +55,17 @@ TEST(JsonWriterTest, DoublesComeBackTheSame) {
     ASSERT_EQ(std::strtod(text.c_str(), nullptr), number) << text;
     ASSERT_FALSE(json::FindSyntaxError(text)) << text;
   }
+}
+
+TEST(JsonWriterTest, ListsAndPairs) {
+  const std::vector<std::vector<int>> matrix = {{1, 2}, {}};
+  const std::map<std::string, double> pairs = {{"a", 0.5}, {"b", std::nan("")}};
+  JsonWriter writer;
+  writer.BeginObject().Member("matrix", matrix).Member("words", std::vector<std::string>{"x"});
+  writer.Objects("rows", matrix[0], [&](int item) { writer.Member("item", item); });
+  writer.Members("pairs", pairs).Objects("none", matrix[1], [](int) {}).End();
+  EXPECT_EQ(writer.Take(), R"({"matrix":[[1,2],[]],"words":["x"],"rows":[{"item":1},{"item":2}],)"
+                           R"("pairs":{"a":0.5,"b":null},"none":[]})");
 }
 
 }  // namespace

@@ -46,6 +46,10 @@ WHAT RAN
   parameters of every module beside its energy; --profile adds what it was predicted to take.
   Batch and sequence are read off the shapes in the trace. What did not match is listed.
 
+CSV
+  --format csv lists the operations. With --columns, --level, --depth or --model it is the tree, a
+  line for each node with its columns.
+
 BUDGET
   --budget FILE holds the run to limits, a line each: PATTERN [forward|backward|optimizer] LIMIT
       total                         3.5 kJ              all operations
@@ -66,6 +70,7 @@ EXAMPLES
   beryl account run.beryl --budget budget.txt
   beryl account run.beryl --model config.json --profile gtx1080ti-i9-7900x
   beryl account run.beryl --model config.json --level ml --columns energy,flops,flops_per_j
+  beryl account run.beryl --model config.json --level ml --format csv
   beryl account --ops trace.json --power recorded.beryl --only-ours
   beryl account --rank 0 --ops r0.json --power p0.csv --rank 1 --ops r1.json --power p1.csv
   beryl account --ops logs/plugins/profile/2026_11_16 --power power.csv)";

@@ -208,6 +208,7 @@ int CompareModels(const CompareModelArguments& arguments, OutputFile& output,
                   const views::ViewOptions& view) {
   const auto set = ModelComparer(arguments).Run();
   if (!set) return Fail(set.error());
+  if (auto ok = views::CheckLabels(set->tree); !ok) return Fail(ok.error());
   if (auto ok = output.Commit(views::Write(*set, FormatOf(arguments.output.format), view)); !ok) {
     return Fail(ok.error());
   }

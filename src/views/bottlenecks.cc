@@ -1,6 +1,4 @@
 // Where the energy of models goes: as tables, JSON and CSV.
-#include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -18,19 +16,19 @@ constexpr const char* kSchema = "beryl.bottlenecks/2";
 class BottleneckTable : public TextPage {
  public:
   BottleneckTable(const Breakdowns& breakdowns, const ViewOptions& options)
-      : TextPage(options), breakdowns_(breakdowns), options_(options) {}
+      : TextPage(options), breakdowns_(breakdowns) {}
 
   std::string Write() {
     for (const Breakdown& breakdown : breakdowns_.models) Model(breakdown);
-    Foot(fmt::format("energy {}; data: {}", EnergySources(breakdowns_.origin),
-                     breakdowns_.origin.data),
-         breakdowns_.origin.provenance);
+    SmallPrint(fmt::format("energy {}; data: {}", EnergySources(breakdowns_.origin),
+                           breakdowns_.origin.data));
     return Take();
   }
 
  private:
-  static constexpr int kJoules = 11;
-  static constexpr int kShare = 9;
+  std::vector<int> Widths() const {
+    return {measured_ ? 11 : 0, measured_ ? 9 : 0, predicted_ ? 11 : 0, predicted_ ? 9 : 0};
+  }
 
   void Model(const Breakdown& breakdown) {
     measured_ = breakdown.measured_runs > 0;
@@ -41,9 +39,10 @@ class BottleneckTable : public TextPage {
       Line();
       return;
     }
-    Paragraph(Runs(breakdown), 0, kDimStyle);
+    SmallPrint(Runs(breakdown));
     Line();
-    Line(Dim(Head() + RightAligned("nodes", 7) + "  part"));
+    Line(Dim(Cells(Widths(), {"measured", "share", "predicted", "share"}) +
+             RightAligned("nodes", 7) + "  part"));
     for (const Breakdown::Part& part : breakdown.parts) {
       Row(part.energy, breakdown,
           RightAligned(FormatCount(part.nodes), 7) + "  " + Printable(part.type));
@@ -68,29 +67,14 @@ class BottleneckTable : public TextPage {
     return "mean of " + count(measured_ ? breakdown.measured_runs : breakdown.predicted_runs);
   }
 
-  std::string Head() const {
-    std::string head;
-    if (measured_) head += RightAligned("measured", kJoules) + RightAligned("share", kShare);
-    if (predicted_) head += RightAligned("predicted", kJoules) + RightAligned("share", kShare);
-    return head;
-  }
-
   void Row(const TwoEnergies& energy, const Breakdown& breakdown, const std::string& what) {
     const TwoEnergies share = SharesOf(energy, breakdown.whole);
-    std::string line;
-    if (measured_) {
-      line += RightAligned(JoulesOrDash(energy.measured_j), kJoules) +
-              RightAligned(PercentOrDash(share.measured_j), kShare);
-    }
-    if (predicted_) {
-      line += RightAligned(JoulesOrDash(energy.predicted_j), kJoules) +
-              RightAligned(PercentOrDash(share.predicted_j), kShare);
-    }
-    Line(line + what);
+    Line(Cells(Widths(), {JoulesOrDash(energy.measured_j), PercentOrDash(share.measured_j),
+                          JoulesOrDash(energy.predicted_j), PercentOrDash(share.predicted_j)}) +
+         what);
   }
 
   const Breakdowns& breakdowns_;
-  const ViewOptions& options_;
   bool measured_ = false;
   bool predicted_ = false;
 };
@@ -104,20 +88,15 @@ void WriteEnergy(JsonWriter& json, const TwoEnergies& energy, const TwoEnergies&
 }
 
 void WriteModel(JsonWriter& json, const Breakdown& breakdown, const ViewOptions& options) {
-  json.BeginObject();
   json.Member("model", Printable(breakdown.model));
   json.Member("measured_runs", breakdown.measured_runs);
   json.Member("predicted_runs", breakdown.predicted_runs);
-  json.Key("parts").BeginArray();
-  for (const Breakdown::Part& part : breakdown.parts) {
-    json.BeginObject();
+  json.Objects("parts", breakdown.parts, [&](const Breakdown::Part& part) {
     json.Member("type", Printable(part.type));
     json.Member("level", LevelName(part.level));
     json.Member("nodes", part.nodes);
     WriteEnergy(json, part.energy, breakdown.whole);
-    json.End();
-  }
-  json.End();
+  });
   for (const auto& [name, energy] :
        {std::pair("rest", &breakdown.rest), std::pair("sum", &breakdown.sum),
         std::pair("whole", &breakdown.whole)}) {
@@ -126,16 +105,14 @@ void WriteModel(JsonWriter& json, const Breakdown& breakdown, const ViewOptions&
     json.End();
   }
   WriteTree(json.Key("tree"), breakdown.tree, options);
-  json.End();
 }
 
 std::string Json(const Breakdowns& breakdowns, const ViewOptions& options) {
   JsonWriter json;
   BeginResult(json, kSchema, breakdowns.origin.provenance);
   WriteOrigin(json, breakdowns.origin);
-  json.Key("models").BeginArray();
-  for (const Breakdown& breakdown : breakdowns.models) WriteModel(json, breakdown, options);
-  json.End();
+  json.Objects("models", breakdowns.models,
+               [&](const Breakdown& breakdown) { WriteModel(json, breakdown, options); });
   return EndResult(json);
 }
 

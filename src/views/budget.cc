@@ -42,14 +42,14 @@ std::string BudgetTable(const std::vector<BudgetVerdict>& budget, const ViewOpti
   TextPage page(options);
   page.Line(page.Bold(fmt::format("{:<8}{:>10} of {:<14}{}", "budget", "took", "limit", "what")));
   for (const BudgetVerdict& verdict : budget) {
-    const std::string front = fmt::format(
-        "{}{} of {}", TextPage::Padded(verdict.passed ? "kept" : "FAILED", 8),
-        TextPage::RightAligned(Value(verdict), 10), TextPage::Padded(Limit(verdict.budget), 14));
+    const std::string front =
+        fmt::format("{}{} of {}", Padded(verdict.passed ? "kept" : "FAILED", 8),
+                    RightAligned(Value(verdict), 10), Padded(Limit(verdict.budget), 14));
     std::string line = front + Printable(What(verdict.budget));
     const std::string words = Words(verdict);
     if (!words.empty()) line += ": " + words;
     // The columns may be narrower than what is in them; blanks that line them up stay.
-    page.Line(verdict.passed ? Printable(line) : page.Styled(Printable(line), "\x1b[31m"));
+    page.Line(verdict.passed ? Printable(line) : page.Styled(Printable(line), kFailureStyle));
   }
   page.Line();
   return page.Take();
@@ -67,9 +67,7 @@ std::string WriteBudgetFailures(const AccountReport& report) {
 }
 
 void WriteBudget(JsonWriter& json, const std::vector<BudgetVerdict>& budget) {
-  json.Key("budget").BeginArray();
-  for (const BudgetVerdict& verdict : budget) {
-    json.BeginObject();
+  json.Objects("budget", budget, [&](const BudgetVerdict& verdict) {
     json.Member("line", verdict.budget.line);
     json.Member("pattern", verdict.budget.pattern);
     json.Key("phase").Value(verdict.budget.phase ? std::optional(PhaseName(*verdict.budget.phase))
@@ -81,16 +79,10 @@ void WriteBudget(JsonWriter& json, const std::vector<BudgetVerdict>& budget) {
     json.Member("share", verdict.share);
     json.Member("passed", verdict.passed);
     json.Member("reason", verdict.reason);
-    json.Key("matched").BeginArray();
-    for (const std::string& path : verdict.matched) json.Value(path);
-    json.End();
+    json.Member("matched", verdict.matched);
     json.Member("matched_total", verdict.matched_count);
-    json.Key("nearest").BeginArray();
-    for (const std::string& path : verdict.nearest) json.Value(path);
-    json.End();
-    json.End();
-  }
-  json.End();
+    json.Member("nearest", verdict.nearest);
+  });
 }
 
 }  // namespace beryl::views

@@ -1,9 +1,8 @@
 // How well a law does that was fitted to a few measurements: as a table, JSON and CSV.
-#include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "base/text.h"
 #include "views/csv_table.h"
 #include "views/energy_use.h"
 #include "views/learned.h"
@@ -15,50 +14,37 @@ namespace {
 
 constexpr const char* kSchema = "beryl.calibrate/1";
 
-class CalibrationTable : public TextPage {
- public:
-  CalibrationTable(const Calibration& calibration, const ViewOptions& options)
-      : TextPage(options), calibration_(calibration) {}
-
-  std::string Write() {
-    Paragraph(Bold(fmt::format("energy = {}", LawSentence(calibration_.model.law))));
-    Paragraph(fmt::format("fitted to {} ML-level measurements of {} (seed {})", calibration_.rows,
-                          calibration_.data, calibration_.seed));
-    Line();
-    Line(Dim(Padded("", 30) + Level(0) + Level(1) + Level(2)));
-    Row("error on everything else", calibration_.mape);
-    if (calibration_.draws > 1) {
-      Row(fmt::format("median of {} draws", calibration_.draws), calibration_.median);
-      Row("95 % of draws are below", calibration_.p95);
-    }
-    Line();
-    const ErrorBand& band = calibration_.model.bands[0];
-    Paragraph(
-        fmt::format("from these rows alone, each by a law from the others: {} off on average; "
-                    "expect measurements within {:+.2f} % to {:+.2f} % of a prediction",
-                    ErrorText(calibration_.expected), 100 * (band.low - 1), 100 * (band.high - 1)));
-    std::string rows = "rows: ";
-    for (const std::string& row : calibration_.chosen) {
-      rows += (rows.size() > 6 ? "; " : "") + row;
-    }
-    Paragraph(rows, 0, kDimStyle);
-    for (const DataFinding& finding : calibration_.findings) {
-      Paragraph("note: " + FindingText(finding), 0, kWarningStyle);
-    }
-    Foot("mean absolute percentage error of energy, mean of models", calibration_.provenance);
-    return Take();
+std::string Table(const Calibration& calibration, const ViewOptions& options) {
+  TextPage page(options);
+  page.Paragraph(page.Bold(fmt::format("energy = {}", LawSentence(calibration.model.law))));
+  page.Paragraph(fmt::format("fitted to {} ML-level measurements of {} (seed {})", calibration.rows,
+                             calibration.data, calibration.seed));
+  page.Line();
+  const std::vector<int> widths = {-30, 11, 11, 11};
+  const auto row = [&](std::string_view what, const std::array<double, 3>& values) {
+    page.Line(
+        Cells(widths, {what, ErrorText(values[0]), ErrorText(values[1]), ErrorText(values[2])}));
+  };
+  page.Line(page.Dim(Cells(widths, {"", LevelName(kDataLevels[0]), LevelName(kDataLevels[1]),
+                                    LevelName(kDataLevels[2])})));
+  row("error on everything else", calibration.mape);
+  if (calibration.draws > 1) {
+    row(fmt::format("median of {} draws", calibration.draws), calibration.median);
+    row("95 % of draws are below", calibration.p95);
   }
-
- private:
-  static std::string Level(size_t level) { return RightAligned(LevelName(kDataLevels[level]), 11); }
-  void Row(std::string_view what, const std::array<double, 3>& values) {
-    std::string line = Padded(what, 30);
-    for (const double value : values) line += RightAligned(ErrorText(value), 11);
-    Line(line);
+  page.Line();
+  const ErrorBand& band = calibration.model.bands[0];
+  page.Paragraph(
+      fmt::format("from these rows alone, each by a law from the others: {} off on average; "
+                  "expect measurements within {:+.2f} % to {:+.2f} % of a prediction",
+                  ErrorText(calibration.expected), 100 * (band.low - 1), 100 * (band.high - 1)));
+  page.SmallPrint(fmt::format("rows: {}", fmt::join(calibration.chosen, "; ")));
+  for (const DataFinding& finding : calibration.findings) {
+    page.Paragraph("note: " + FindingText(finding), 0, kWarningStyle);
   }
-
-  const Calibration& calibration_;
-};
+  page.Foot("mean absolute percentage error of energy, mean of models", calibration.provenance);
+  return page.Take();
+}
 
 std::string Json(const Calibration& calibration) {
   JsonWriter json;
@@ -79,9 +65,7 @@ std::string Json(const Calibration& calibration) {
   WriteLevels(json, "median", calibration.median);
   WriteLevels(json, "p95", calibration.p95);
   json.End();
-  json.Key("chosen").BeginArray();
-  for (const std::string& row : calibration.chosen) json.Value(row);
-  json.End();
+  json.Member("chosen", calibration.chosen);
   WriteFindings(json, calibration.findings);
   json.Member("tool", ToolText(calibration.provenance));
   return EndResult(json);
@@ -102,7 +86,7 @@ std::string Csv(const Calibration& calibration) {
 std::string Write(const Calibration& calibration, Format format, const ViewOptions& options) {
   if (format == Format::kJson) return Json(calibration);
   if (format == Format::kCsv) return Csv(calibration);
-  return CalibrationTable(calibration, options).Write();
+  return Table(calibration, options);
 }
 
 }  // namespace beryl::views

@@ -1,7 +1,9 @@
 #include "views/compare.h"
 
 #include <optional>
-#include <utility>
+#include <span>
+
+#include <fmt/format.h>
 
 #include "views/writers.h"
 
@@ -10,23 +12,12 @@ namespace {
 
 constexpr const char* kSchema = "beryl.compare/1";
 
-void WriteMatrix(JsonWriter& json, const char* key, const PairMatrix& values, size_t runs) {
-  json.Key(key).BeginArray();
-  for (size_t row = 0; row < runs; ++row) {
-    json.BeginArray();
-    for (size_t column = 0; column < runs; ++column) json.Value(values[row * runs + column]);
-    json.End();
-  }
-  json.End();
-}
-
-void WriteCounts(JsonWriter& json, const char* key, const std::vector<uint64_t>& values,
+template <typename Number>
+void WriteMatrix(JsonWriter& json, const char* key, const std::vector<Number>& values,
                  size_t runs) {
   json.Key(key).BeginArray();
   for (size_t row = 0; row < runs; ++row) {
-    json.BeginArray();
-    for (size_t column = 0; column < runs; ++column) json.Value(values[row * runs + column]);
-    json.End();
+    json.Value(std::span(values).subspan(row * runs, runs));
   }
   json.End();
 }
@@ -48,7 +39,6 @@ void WriteTotal(JsonWriter& json, const RunTotal& total) {
 }
 
 void WriteDifference(JsonWriter& json, const DifferenceRow& row) {
-  json.BeginObject();
   json.Member("path", row.path);
   json.Member("level", LevelName(row.level));
   json.Member("rest", row.rest);
@@ -59,11 +49,9 @@ void WriteDifference(JsonWriter& json, const DifferenceRow& row) {
   json.Member("difference_j", row.difference_j);
   json.Member("noise_j", row.noise_j);
   json.Key("is_noise").Value(row.noise_j ? std::optional(row.is_noise) : std::nullopt);
-  json.End();
 }
 
 void WriteGate(JsonWriter& json, const Comparison& comparison, const GateVerdict& gate) {
-  json.BeginObject();
   json.Member("run", gate.run);
   json.Member("pattern", gate.gate.pattern);
   json.Member("limit", gate.gate.limit);
@@ -75,10 +63,7 @@ void WriteGate(JsonWriter& json, const Comparison& comparison, const GateVerdict
   json.Member("certain", gate.certain);
   json.Member("reason", gate.reason);
   json.Member("says", GateLines(comparison, gate).front());
-  json.Key("grew").BeginArray();
-  for (const DifferenceRow& row : gate.grew) WriteDifference(json, row);
-  json.End();
-  json.End();
+  json.Objects("grew", gate.grew, [&](const DifferenceRow& row) { WriteDifference(json, row); });
 }
 
 }  // namespace
@@ -87,14 +72,10 @@ void WriteSimilarity(JsonWriter& json, const char* key, const SimilarityMatrices
   const size_t runs = found.runs.size();
   json.Key(key).BeginObject();
   json.Member("level", found.level);
-  json.Key("runs").BeginArray();
-  for (const std::string& run : found.runs) json.Value(run);
-  json.End();
-  json.Key("names").BeginArray();
-  for (const uint64_t names : found.names) json.Value(names);
-  json.End();
-  WriteCounts(json, "common", found.common, runs);
-  WriteCounts(json, "only_in_row", found.only_here, runs);
+  json.Member("runs", found.runs);
+  json.Member("names", found.names);
+  WriteMatrix(json, "common", found.common, runs);
+  WriteMatrix(json, "only_in_row", found.only_here, runs);
   WriteMatrix(json, "energy_pearson", found.energy_pearson, runs);
   WriteMatrix(json, "power_pearson", found.power_pearson, runs);
   WriteMatrix(json, "energy_difference_j", found.energy_difference, runs);
@@ -132,12 +113,10 @@ std::string WriteCompareJson(const Comparison& comparison) {
   json.End();
   WriteSimilarity(json, "similarity", comparison.similarity);
   json.Member("differences_level", comparison.differences_level);
-  json.Key("differences").BeginArray();
-  for (const DifferenceRow& row : comparison.differences) WriteDifference(json, row);
-  json.End();
-  json.Key("gates").BeginArray();
-  for (const GateVerdict& gate : comparison.gates) WriteGate(json, comparison, gate);
-  json.End();
+  json.Objects("differences", comparison.differences,
+               [&](const DifferenceRow& row) { WriteDifference(json, row); });
+  json.Objects("gates", comparison.gates,
+               [&](const GateVerdict& gate) { WriteGate(json, comparison, gate); });
   json.Key("notes").BeginArray();
   for (const std::string& note : comparison.notes) json.Value(note);
   json.End();

@@ -6,29 +6,19 @@
 
 #include "base/text.h"
 #include "views/compare.h"
+#include "views/figures.h"
 #include "views/matrix_looks.h"
 #include "views/svg_parts.h"
 
 namespace beryl::views {
 namespace {
 
-constexpr double kWidth = 900;
-constexpr double kMargin = 28;
-constexpr double kInner = kWidth - 2 * kMargin;
 constexpr int kDefaultTop = 20;
 
 std::vector<std::string> LabelsOf(const Comparison& comparison) {
   std::vector<std::string> labels;
   for (const RunTotal& total : comparison.totals) labels.push_back(total.run);
   return labels;
-}
-
-// The labels that say that a run is not what it seems.
-std::string WarningLabel(const Comparison& comparison) {
-  for (const AccountReport& report : comparison.runs) {
-    if (!report.context.label.empty()) return report.context.label;
-  }
-  return "";
 }
 
 std::string Basis(const Comparison& comparison) {
@@ -39,18 +29,7 @@ std::string Basis(const Comparison& comparison) {
 std::string Finish(SvgCanvas& canvas, const Comparison& comparison, double y) {
   std::vector<std::string> lines = SourcesOf(comparison.runs, LabelsOf(comparison));
   for (const std::string& note : comparison.notes) lines.push_back("note: " + note);
-  y = DrawFooter(canvas, kMargin, y, kInner, lines);
-  return canvas.Take(kWidth, y + 6, comparison.provenance);
-}
-
-void DrawWhisker(SvgCanvas& canvas, double low, double high, double middle) {
-  // On a halo of the page, so that it shows on a bar too.
-  for (const auto& [color, width] : {std::pair(kPage, 3.5), std::pair(kInk, 1.5)}) {
-    canvas.Line({low, middle}, {high, middle}, {.stroke = color, .stroke_width = width});
-    for (const double at : {low, high}) {
-      canvas.Line({at, middle - 5}, {at, middle + 5}, {.stroke = color, .stroke_width = width});
-    }
-  }
+  return FinishPicture(canvas, kWidth, y, lines, comparison.provenance);
 }
 
 std::string DrawMatrices(const Comparison& comparison) {
@@ -60,9 +39,9 @@ std::string DrawMatrices(const Comparison& comparison) {
                    fmt::format("Similarity and difference of energy and power between {} runs: {}.",
                                runs, found.level));
   double y = DrawHeading(
-      canvas, kMargin, kInner, fmt::format("How alike {} runs are", runs),
+      canvas, kWidth, fmt::format("How alike {} runs are", runs),
       fmt::format("over the names that both have: {}; {}", found.level, Basis(comparison)),
-      WarningLabel(comparison));
+      WarningLabel(comparison.runs));
   constexpr double kGap = 36;
   const double half = (kInner - kGap) / 2;
   auto draw = [&](double x, double top, std::string title, const PairMatrix& values,
@@ -88,24 +67,20 @@ std::string DrawTotals(const Comparison& comparison) {
   constexpr double kNumberRoom = 130;
   SvgCanvas canvas("Energy of runs", fmt::format("Stacked bars of {} runs, by phase; {}.",
                                                  comparison.totals.size(), Basis(comparison)));
-  double y = DrawHeading(canvas, kMargin, kInner, "Energy of runs",
+  double y = DrawHeading(canvas, kWidth, "Energy of runs",
                          Basis(comparison) + "; whiskers are one standard deviation over steps",
-                         WarningLabel(comparison));
-  std::vector<LegendEntry> legend;
+                         WarningLabel(comparison.runs));
+  std::array<bool, kPhaseCount> occurs{};
   double largest = 0;
-  for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-    const bool occurs =
-        std::any_of(comparison.totals.begin(), comparison.totals.end(),
-                    [&](const RunTotal& total) { return total.phase_j[phase] != 0.0; });
-    if (!occurs) continue;
-    legend.push_back(
-        {PhaseColor(static_cast<Phase>(phase)), std::string(PhaseName(static_cast<Phase>(phase)))});
-  }
-  legend.push_back({kOther, "idle between operations, and unattributed"});
   for (const RunTotal& total : comparison.totals) {
+    for (size_t phase = 0; phase < kPhaseCount; ++phase) {
+      occurs[phase] = occurs[phase] || total.phase_j[phase] != 0.0;
+    }
     largest = std::max({largest, total.attributed_j.value_or(0) + total.deviation_j.value_or(0),
                         total.idle_j + total.unattributed_j});
   }
+  std::vector<LegendEntry> legend = PhaseEntries(occurs);
+  legend.push_back({kOther, "idle between operations, and unattributed"});
   y = DrawLegend(canvas, kMargin, y + 4, kWidth - kMargin, legend) + 8;
   const double top = y;
   const double bottom = top + kRow * static_cast<double>(comparison.totals.size()) + 4;
@@ -114,10 +89,10 @@ std::string DrawTotals(const Comparison& comparison) {
   for (size_t run = 0; run < comparison.totals.size(); ++run) {
     const RunTotal& total = comparison.totals[run];
     const double at = top + kRow * static_cast<double>(run);
-    canvas.BeginGroup(
-        fmt::format("{}\n{} in operations, {} idle, {} unattributed; {} steps", total.run,
-                    total.attributed_j ? FormatJoules(*total.attributed_j) : "?",
-                    FormatJoules(total.idle_j), FormatJoules(total.unattributed_j), total.steps));
+    canvas.BeginGroup(fmt::format("{}\n{} in operations, {} idle, {} unattributed; {} steps",
+                                  total.run, OrUnknown(total.attributed_j, FormatJoules),
+                                  FormatJoules(total.idle_j), FormatJoules(total.unattributed_j),
+                                  total.steps));
     canvas.Text(kMargin, at + 12, fmt::format("{}  {}", LetterOf(run), Printable(total.run)),
                 {.room = kInner});
     double done = 0;
@@ -153,20 +128,19 @@ std::string DrawDifferences(const Comparison& comparison, const ViewOptions& opt
   constexpr double kBar = 14;
   constexpr double kNumberRoom = 90;
   const auto& rows = comparison.differences;
-  const auto top_rows = static_cast<size_t>(std::max(0, options.top.value_or(kDefaultTop)));
-  const size_t count = std::min(rows.size(), top_rows);
+  const size_t count = CountShown(rows.size(), options.top.value_or(kDefaultTop));
   const std::vector<std::string> labels = LabelsOf(comparison);
   const std::string title =
       labels.size() == 2 ? fmt::format("From {} to {}", labels[0], labels[1]) : "What differs";
   SvgCanvas canvas(title, fmt::format("The {} largest differences of energy.", count));
   double y = DrawHeading(
-      canvas, kMargin, kInner, title,
+      canvas, kWidth, title,
       labels.size() == 2
           ? fmt::format("{}; {} of {} rows: {}. Whiskers: what chance explains; pale: no more than "
                         "that",
                         Basis(comparison), count, rows.size(), comparison.differences_level)
           : "differences are of two runs: name two",
-      WarningLabel(comparison));
+      WarningLabel(comparison.runs));
   double low = 0;
   double high = 0;
   for (size_t i = 0; i < count; ++i) {
@@ -216,6 +190,13 @@ std::string DrawDifferences(const Comparison& comparison, const ViewOptions& opt
 }
 
 }  // namespace
+
+std::string WarningLabel(const std::vector<AccountReport>& runs) {
+  for (const AccountReport& report : runs) {
+    if (!report.context.label.empty()) return report.context.label;
+  }
+  return "";
+}
 
 std::vector<std::string> SourcesOf(const std::vector<AccountReport>& reports,
                                    const std::vector<std::string>& labels) {

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "views/compare.h"
+#include "views/figures.h"
 #include "views/matrix_looks.h"
 #include "views/text_page.h"
 
@@ -17,11 +18,12 @@ constexpr int kDefaultTop = 15;
 constexpr int kWidestBar = 20;
 constexpr int kNarrowestBar = 8;  // a narrower one says nothing
 constexpr int kLongestLabel = 28;
+const std::vector<int> kDifferenceWidths = {10, 10, 10, 10, 9};
 
 class CompareTable : public TextPage {
  public:
   CompareTable(const Comparison& comparison, const ViewOptions& options)
-      : TextPage(options), comparison_(comparison), options_(options) {}
+      : TextPage(options), comparison_(comparison) {}
 
   std::string Write() {
     Totals();
@@ -40,100 +42,58 @@ class CompareTable : public TextPage {
 
  private:
   static std::string Energy(const std::optional<double>& joules) {
-    return joules && std::isfinite(*joules) ? FormatJoules(*joules) : "?";
+    return OrUnknown(joules, FormatJoules);
   }
-  static std::string Signed(double joules) {
-    return joules > 0 ? "+" + FormatJoules(joules) : FormatJoules(joules);
-  }
-
-  std::string Bar(const RunTotal& total, double largest, int width) const {
-    std::string bar;
-    double done = 0;
-    int drawn = 0;
-    for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-      done += total.phase_j[phase].value_or(0);
-      const int until = largest > 0 ? static_cast<int>(std::lround(done / largest * width)) : 0;
-      std::string piece;
-      for (; drawn < std::min(until, width); ++drawn) piece += kPhaseLooks[phase].glyph;
-      if (!piece.empty()) bar += Styled(piece, kPhaseLooks[phase].color);
-    }
-    return bar + Blanks(width - drawn);
+  static std::string Signed(double value, Formatter format) {
+    return (value > 0 ? "+" : "") + OrDash(value, format);
   }
 
   void Totals() {
     const auto& totals = comparison_.totals;
     std::array<bool, kPhaseCount> occurs{};
     double largest = 0;
-    int label_width = 4;
     bool deviates = false;
     for (const RunTotal& total : totals) {
       largest = std::max(largest, total.attributed_j.value_or(0));
-      label_width = std::max(label_width, static_cast<int>(DisplayWidth(Printable(total.run))));
       deviates = deviates || total.deviation_j;
       for (size_t phase = 0; phase < kPhaseCount; ++phase) {
         occurs[phase] = occurs[phase] || total.phase_j[phase] != 0.0;
       }
     }
-    label_width = std::min(label_width, kLongestLabel) + 2;
+    const auto label = [](const RunTotal& total) { return total.run; };
+    const int label_width = std::min(Widest(totals, 4, label), kLongestLabel) + 2;
     Line(Bold(comparison_.per_step ? "energy of a step, mean over the steps of each run"
                                    : "energy of the whole run"));
-    std::string head = RightAligned("operations", 11);
-    if (deviates) head += RightAligned("± a step", 11);
-    for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-      if (occurs[phase]) head += RightAligned(PhaseName(static_cast<Phase>(phase)), 10);
-    }
-    head += RightAligned("idle", 9) + RightAligned("unattr.", 9) + RightAligned("steps", 6);
+    const auto phase_width = [&](size_t phase) { return occurs[phase] ? 10 : 0; };
+    const std::vector<int> widths = {
+        11, deviates ? 11 : 0, phase_width(0), phase_width(1), phase_width(2), 9, 9, 6};
+    const std::string head = Cells(
+        widths, {"operations", "± a step", PhaseName(Phase::kForward), PhaseName(Phase::kBackward),
+                 PhaseName(Phase::kOptimizer), "idle", "unattr.", "steps"});
     const int room = width_ - 3 - label_width - static_cast<int>(DisplayWidth(head));
     const int bar = room >= kNarrowestBar ? std::min(room, kWidestBar) : 0;
     Line(Dim(Blanks(3) + Padded("run", label_width) + Blanks(bar) + head));
     for (size_t run = 0; run < totals.size(); ++run) {
       const RunTotal& total = totals[run];
-      std::string line = Padded(LetterOf(run), 3) +
-                         Padded(Ellipsize(Printable(total.run), kLongestLabel), label_width);
-      if (bar > 0) line += Bar(total, largest, bar);
-      line += RightAligned(Energy(total.attributed_j), 11);
-      if (deviates) {
-        line += RightAligned(total.deviation_j ? "±" + FormatJoules(*total.deviation_j) : "-", 11);
-      }
-      for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-        if (occurs[phase]) line += RightAligned(Energy(total.phase_j[phase]), 10);
-      }
-      line += RightAligned(FormatJoules(total.idle_j), 9) +
-              RightAligned(FormatJoules(total.unattributed_j), 9) +
-              RightAligned(total.steps > 0 ? FormatCount(total.steps) : "-", 6);
-      Line(line);
+      const std::string line = Padded(LetterOf(run), 3) + NameCell(total.run, label_width, 2) +
+                               PhaseBar({total.phase_j[0].value_or(0), total.phase_j[1].value_or(0),
+                                         total.phase_j[2].value_or(0)},
+                                        largest, bar);
+      Line(line + Cells(widths, {Energy(total.attributed_j),
+                                 total.deviation_j ? "±" + FormatJoules(*total.deviation_j) : "-",
+                                 Energy(total.phase_j[0]), Energy(total.phase_j[1]),
+                                 Energy(total.phase_j[2]), FormatJoules(total.idle_j),
+                                 FormatJoules(total.unattributed_j),
+                                 total.steps > 0 ? FormatCount(total.steps) : "-"}));
     }
-    std::string legend;
-    for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-      if (!occurs[phase]) continue;
-      legend += Styled(kPhaseLooks[phase].glyph, kPhaseLooks[phase].color) + " " +
-                std::string(PhaseName(static_cast<Phase>(phase))) + "  ";
-    }
-    while (legend.ends_with(' ')) legend.pop_back();
-    if (bar > 0 && !legend.empty()) Line("bars: " + legend);
+    const std::string legend = PhaseLegend(occurs);
+    if (bar > 0 && !legend.empty()) Line(legend);
     Line();
   }
 
-  static std::string Similarity(double value) {
-    if (!std::isfinite(value)) return "-";
-    // Not rounded up to 1: that is for runs that are the same.
-    return value < 1 ? fmt::format("{:.4f}", std::min(value, 0.9999)) : "1";
-  }
-
-  template <typename Text>
-  void Matrix(std::string_view title, const PairMatrix& values, int cell, Text&& text) {
-    const size_t runs = comparison_.similarity.runs.size();
+  void Matrix(std::string_view title, const PairMatrix& values, int cell, Formatter text) {
     Line(Bold(title));
-    std::string head = Blanks(3);
-    for (size_t column = 0; column < runs; ++column) head += RightAligned(LetterOf(column), cell);
-    Line(Dim(head));
-    for (size_t row = 0; row < runs; ++row) {
-      std::string line = Padded(LetterOf(row), 3);
-      for (size_t column = 0; column < runs; ++column) {
-        line += RightAligned(text(values[row * runs + column]), cell);
-      }
-      Line(line);
-    }
+    WriteMatrix(*this, values, comparison_.similarity.runs.size(), cell, text);
     Line();
   }
 
@@ -147,22 +107,16 @@ class CompareTable : public TextPage {
               (runs == 2 ? "B minus A." : "row minus column."));
     Line();
     if (runs == 2) {
-      Line(fmt::format(
-          "similarity of energy {}, of power {}; mean difference {} and {}",
-          Similarity(found.energy_pearson[1]), Similarity(found.power_pearson[1]),
-          std::isfinite(found.energy_difference[2]) ? Signed(found.energy_difference[2]) : "-",
-          std::isfinite(found.power_difference[2])
-              ? (found.power_difference[2] > 0 ? "+" : "") + FormatWatts(found.power_difference[2])
-              : "-"));
+      Line(fmt::format("similarity of energy {}, of power {}; mean difference {} and {}",
+                       SimilarityText(found.energy_pearson[1]),
+                       SimilarityText(found.power_pearson[1]),
+                       Signed(found.energy_difference[2], FormatJoules),
+                       Signed(found.power_difference[2], FormatWatts)));
     } else {
-      Matrix("similarity of energy", found.energy_pearson, 8, Similarity);
-      Matrix("similarity of power", found.power_pearson, 8, Similarity);
-      auto joules = [](double value) {
-        return !std::isfinite(value) ? "-" : value == 0 ? "0" : FormatJoules(value);
-      };
-      auto watts = [](double value) {
-        return !std::isfinite(value) ? "-" : value == 0 ? "0" : FormatWatts(value);
-      };
+      Matrix("similarity of energy", found.energy_pearson, 8, SimilarityText);
+      Matrix("similarity of power", found.power_pearson, 8, SimilarityText);
+      auto joules = [](double value) { return value == 0 ? "0" : OrDash(value, FormatJoules); };
+      auto watts = [](double value) { return value == 0 ? "0" : OrDash(value, FormatWatts); };
       Matrix("mean difference of energy", found.energy_difference, 10, joules);
       Matrix("mean difference of power", found.power_difference, 10, watts);
     }
@@ -186,7 +140,7 @@ class CompareTable : public TextPage {
         if (there > 0) line += fmt::format("; {} only in {}", FormatCount(there), LetterOf(column));
         const uint64_t unknown = found.names[row] - here - common;
         if (unknown > 0) line += fmt::format("; {} of unknown energy", FormatCount(unknown));
-        Paragraph(line, 0, kDimStyle);
+        SmallPrint(line);
       }
     }
   }
@@ -197,18 +151,17 @@ class CompareTable : public TextPage {
     if (row.difference_j && !row.in_after) change = "gone";
     if (row.difference_j && row.in_before && row.in_after) {
       const double before = row.before_j.value_or(0);
-      change = before > 0 ? fmt::format("{}{}", *row.difference_j > 0 ? "+" : "",
-                                        FormatPercent(*row.difference_j / before))
-                          : "-";
+      change = before > 0 ? Signed(*row.difference_j / before, FormatPercent) : "-";
     }
     auto side = [](bool present, const std::optional<double>& joules) {
       return present ? Energy(joules) : std::string("-");
     };
-    std::string front = RightAligned(row.difference_j ? Signed(*row.difference_j) : "?", 10) +
-                        RightAligned(row.noise_j ? "±" + FormatJoules(*row.noise_j) : "?", 10) +
-                        RightAligned(side(row.in_before, row.before_j), 10) +
-                        RightAligned(side(row.in_after, row.after_j), 10) +
-                        RightAligned(change, 9) + "  ";
+    const std::string front =
+        Cells(kDifferenceWidths,
+              {row.difference_j ? Signed(*row.difference_j, FormatJoules) : "?",
+               row.noise_j ? "±" + FormatJoules(*row.noise_j) : "?",
+               side(row.in_before, row.before_j), side(row.in_after, row.after_j), change}) +
+        "  ";
     const std::string tail = row.is_noise ? "  (noise)" : "";
     std::string name = row.path.empty() ? "all else" : Printable(row.path);
     if (row.rest && !row.path.empty()) name += " (rest)";
@@ -222,24 +175,24 @@ class CompareTable : public TextPage {
     const auto& rows = comparison_.differences;
     if (rows.empty()) return;
     Line(Bold(fmt::format("what differs from A to B: {}", comparison_.differences_level)));
-    Line(Dim(RightAligned("B - A", 10) + RightAligned("noise", 10) + RightAligned("A", 10) +
-             RightAligned("B", 10) + RightAligned("change", 9)));
-    const auto top = static_cast<size_t>(std::max(0, options_.top.value_or(kDefaultTop)));
-    for (size_t i = 0; i < std::min(top, rows.size()); ++i) DifferenceLine(rows[i]);
-    if (top < rows.size()) Line(Dim(fmt::format("{:>10} more", FormatCount(rows.size() - top))));
+    Line(Dim(Cells(kDifferenceWidths, {"B - A", "noise", "A", "B", "change"})));
+    const size_t count = CountShown(rows.size(), options_.top.value_or(kDefaultTop));
+    for (size_t i = 0; i < count; ++i) DifferenceLine(rows[i]);
+    if (count < rows.size()) {
+      Line(Dim(fmt::format("{:>10} more", FormatCount(rows.size() - count))));
+    }
     const bool unknown = std::any_of(rows.begin(), rows.end(),
                                      [](const DifferenceRow& row) { return !row.noise_j; });
-    Paragraph(unknown
-                  ? "noise: not known, as a run has fewer than two steps: any of this may be chance"
-                  : "noise: what steps that vary as these do differ by chance, 95 times of 100",
-              0, kDimStyle);
+    SmallPrint(
+        unknown ? "noise: not known, as a run has fewer than two steps: any of this may be chance"
+                : "noise: what steps that vary as these do differ by chance, 95 times of 100");
     Line();
   }
 
   void Gates() {
     for (const GateVerdict& gate : comparison_.gates) {
       for (const std::string& line : GateLines(comparison_, gate)) {
-        Paragraph(line, 0, gate.passed ? "" : "\x1b[31m");
+        Paragraph(line, 0, gate.passed ? "" : kFailureStyle);
       }
     }
     if (!comparison_.gates.empty()) Line();
@@ -260,7 +213,6 @@ class CompareTable : public TextPage {
   }
 
   const Comparison& comparison_;
-  const ViewOptions& options_;
 };
 
 }  // namespace

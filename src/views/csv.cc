@@ -1,11 +1,18 @@
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "views/csv_table.h"
+#include "views/tree_view.h"
 #include "views/writers.h"
 
 namespace beryl::views {
 
 std::string WriteCsv(const AccountReport& report, const ViewOptions& options) {
+  // Whoever says what to show of the tree, or gives it a model's names, wants the tree.
+  if (options.depth || options.level || !options.columns.empty() || report.alignment) {
+    return TreeCsv(report.tree, options, {}, {}, CsvTable("beryl.account/1", report.provenance));
+  }
   CsvTable csv("beryl.account/1", report.provenance,
                "name,device,phase,type,energy_j,seconds,power_w,count,mean_step_j,deviation_step_j,"
                "source");

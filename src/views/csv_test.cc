@@ -12,7 +12,9 @@
 namespace beryl::views {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::Not;
 
 // Rows of fields, by the rules of RFC 4180.
@@ -90,6 +92,28 @@ TEST(CsvTest, TopLeavesOut) {
   EXPECT_EQ(ParseCsv(Write(MakeReport(), Format::kCsv, options)).size(), 2U);
   options.top = 0;
   EXPECT_EQ(ParseCsv(Write(MakeReport(), Format::kCsv, options)).size(), 1U);
+}
+
+TEST(CsvTest, IsTheTreeWhereTheTreeIsAskedFor) {
+  ViewOptions options;
+  options.depth = 0;
+  options.columns = {"energy"};
+  const auto rows = ParseCsv(Write(MakeReport("name"), Format::kCsv, options));
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].front(), "depth");
+  EXPECT_THAT(rows[0], Contains("energy_j"));
+  EXPECT_THAT(rows[0], Not(Contains("device")));
+  EXPECT_EQ(rows[1].front(), "0");
+}
+
+TEST(CsvTest, LabelsMayNotTakeTheNamesOfWhatANodeHas) {
+  TreeColumns tree = MakeReport("name").tree;
+  EXPECT_TRUE(CheckLabels(tree));
+  tree.columns.front().key = "level";
+  const auto checked = CheckLabels(tree);
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().code, ErrorCode::kMisuse);
+  EXPECT_THAT(checked.error().message, HasSubstr("'level'"));
 }
 
 }  // namespace

@@ -8,8 +8,16 @@
 namespace beryl::views {
 namespace {
 
-std::optional<int64_t> Given(int64_t size) {
-  return size > 0 ? std::optional<int64_t>(size) : std::nullopt;
+// 0: it does not apply.
+std::vector<std::pair<std::string, int64_t>> SizesOf(const ModelInput& input) {
+  return {{"batch", input.batch},
+          {"seq", input.seq},
+          {"decoder_seq", input.decoder_seq},
+          {"image_size", input.image_size},
+          {"prompt", input.prompt},
+          {"generate", input.generate},
+          {"context", input.context},
+          {"gpus", input.gpus}};
 }
 
 }  // namespace
@@ -47,43 +55,33 @@ std::string WorkText(const Description& description) {
   return text;
 }
 
-void WriteInput(JsonWriter& json, const Description& description) {
+std::string TitleOf(const Description& description) {
+  return fmt::format("{}: {}, {}", Printable(description.model), description.tree.nodes[0].type,
+                     InputText(description));
+}
+
+void WriteModel(JsonWriter& json, const Description& description) {
+  json.Member("model", description.model);
+  json.Member("family", description.family);
   WriteSizes(json, description.input);
   json.Member("dtype", DtypeName(description.dtype));
   json.Member("attention", AttentionName(description.attention));
 }
 
 void WriteSizes(JsonWriter& json, const ModelInput& input) {
-  json.Member("batch", input.batch);
-  json.Member("seq", Given(input.seq));
-  json.Member("decoder_seq", Given(input.decoder_seq));
-  json.Member("image_size", Given(input.image_size));
-  json.Member("prompt", Given(input.prompt));
-  json.Member("generate", Given(input.generate));
-  json.Member("context", Given(input.context));
-  json.Member("gpus", input.gpus);
-}
-
-void WriteSentences(JsonWriter& json, std::string_view key,
-                    const std::vector<std::string>& sentences) {
-  json.Key(key).BeginArray();
-  for (const std::string& sentence : sentences) json.Value(sentence);
-  json.End();
+  for (const auto& [name, size] : SizesOf(input)) {
+    json.Member(name, size > 0 ? std::optional(size) : std::nullopt);
+  }
 }
 
 CsvFields InputFields(const Description& description) {
-  const ModelInput& input = description.input;
-  const auto size = [](int64_t value) { return value > 0 ? std::to_string(value) : ""; };
-  return {{"batch", size(input.batch)},
-          {"seq", size(input.seq)},
-          {"decoder_seq", size(input.decoder_seq)},
-          {"image_size", size(input.image_size)},
-          {"prompt", size(input.prompt)},
-          {"generate", size(input.generate)},
-          {"context", size(input.context)},
-          {"gpus", size(input.gpus)},
-          {"dtype", std::string(DtypeName(description.dtype))},
-          {"attention", std::string(AttentionName(description.attention))}};
+  CsvFields fields;
+  for (const auto& [name, size] : SizesOf(description.input)) {
+    fields.emplace_back(name, size > 0 ? std::to_string(size) : "");
+  }
+  fields.emplace_back("dtype", DtypeName(description.dtype));
+  fields.emplace_back("attention", AttentionName(description.attention));
+  return fields;
 }
 
 std::vector<NodeId> PhasesOf(const Description& description) {

@@ -1,7 +1,6 @@
 // What the views of a described model have in common: how its sizes read, and what is said of it.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,14 +18,14 @@ std::string InputText(const Description& description);
 // "22.4 GFLOP (99.5% in matrix products), 1.20 GB moved, 109,482,240 parameters"
 std::string WorkText(const Description& description);
 
-// "batch", "seq", ... "gpus", "dtype", "attention", "head"; null where it does not apply.
-void WriteInput(JsonWriter& json, const Description& description);
+// "bert.json: BertModel, batch 8, ..."
+std::string TitleOf(const Description& description);
+// "model", "family", "batch", "seq", ... "gpus", "dtype", "attention"; null where it does not
+// apply.
+void WriteModel(JsonWriter& json, const Description& description);
 // Of that, the sizes of what goes in.
 void WriteSizes(JsonWriter& json, const ModelInput& input);
 std::string SizesText(const ModelInput& input);  // "batch 8, sequence 128"
-// An array of sentences.
-void WriteSentences(JsonWriter& json, std::string_view key,
-                    const std::vector<std::string>& sentences);
 
 // The same as fields of a CSV line.
 CsvFields InputFields(const Description& description);

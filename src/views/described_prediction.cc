@@ -24,19 +24,15 @@ void WriteEnergy(JsonWriter& json, const DescribedPrediction& prediction, NodeId
 void WritePhases(JsonWriter& json, const DescribedPrediction& prediction) {
   const std::vector<NodeId> phases = PhasesOf(prediction.description);
   if (phases.empty()) return;
-  json.Key("phases").BeginArray();
-  for (const NodeId node : phases) {
+  json.Objects("phases", phases, [&](const NodeId node) {
     const RunPhase phase = prediction.description.nodes[node].phase;
-    json.BeginObject();
     json.Member("phase", RunPhaseName(phase));
     WriteWhole(json, "tokens", TokensOf(prediction.description.input, phase));
     WriteEnergy(json, prediction, node);
     json.Member("seconds", At(prediction.seconds, node));
     json.Member("power_w", WattsOf(prediction, node));
     json.Member("energy_per_token_j", JoulesPerToken(prediction, node));
-    json.End();
-  }
-  json.End();
+  });
 }
 
 void WriteCosts(JsonWriter& json, const DescribedPrediction& prediction) {
@@ -62,9 +58,7 @@ std::string Json(const DescribedPrediction& prediction, const ViewOptions& optio
   const Description& description = prediction.description;
   JsonWriter json;
   BeginResult(json, kSchema, prediction.provenance);
-  json.Member("model", description.model);
-  json.Member("family", description.family);
-  WriteInput(json, description);
+  WriteModel(json, description);
   json.Member("profile", prediction.profile);
   json.Member("machine", prediction.machine);
   json.Member("origin", "description");
@@ -79,8 +73,8 @@ std::string Json(const DescribedPrediction& prediction, const ViewOptions& optio
   WritePhases(json, prediction);
   WriteCosts(json, prediction);
   WriteTree(json.Key("tree"), prediction.tree.whole, options);
-  WriteSentences(json, "notes", prediction.notes);
-  WriteSentences(json, "assumptions", description.assumptions);
+  json.Member("notes", prediction.notes);
+  json.Member("assumptions", description.assumptions);
   json.Member("tool", ToolText(prediction.provenance));
   return EndResult(json);
 }
@@ -96,19 +90,19 @@ std::string Csv(const DescribedPrediction& prediction, const ViewOptions& option
 class PredictionTable : public TextPage {
  public:
   PredictionTable(const DescribedPrediction& prediction, const ViewOptions& options)
-      : TextPage(options),
-        prediction_(prediction),
-        description_(prediction.description),
-        options_(options) {}
+      : TextPage(options), prediction_(prediction), description_(prediction.description) {}
 
   std::string Write() {
     if (!prediction_.calibrated) {
       Paragraph(UncalibratedText(prediction_.profile), 0, kWarningStyle);
     }
-    Paragraph(Bold(fmt::format("{}: {}, {}", Printable(description_.model),
-                               description_.tree.nodes[0].type, InputText(description_))));
-    Headline();
-    for (const NodeId phase : PhasesOf(description_)) Phase(phase);
+    Paragraph(Bold(TitleOf(description_)));
+    Paragraph(EnergyText(0));
+    for (const NodeId phase : PhasesOf(description_)) {
+      Paragraph(
+          fmt::format("{}: {}", RunPhaseName(description_.nodes[phase].phase), EnergyText(phase)),
+          2);
+    }
     Costs();
     Line();
     Tree();
@@ -132,13 +126,6 @@ class PredictionTable : public TextPage {
     const double a_token = JoulesPerToken(prediction_, node);
     if (std::isfinite(a_token)) text += fmt::format("; {} a token", FormatJoules(a_token));
     return text;
-  }
-
-  void Headline() { Paragraph(EnergyText(0)); }
-
-  void Phase(NodeId phase) {
-    Paragraph(
-        fmt::format("{}: {}", RunPhaseName(description_.nodes[phase].phase), EnergyText(phase)), 2);
   }
 
   void Costs() {
@@ -173,7 +160,6 @@ class PredictionTable : public TextPage {
 
   const DescribedPrediction& prediction_;
   const Description& description_;
-  const ViewOptions& options_;
 };
 
 }  // namespace

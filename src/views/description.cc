@@ -1,7 +1,6 @@
 // What a model is made of and what running it takes: as a table, JSON and CSV.
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "views/described.h"
 #include "views/text_page.h"
 #include "views/tree_view.h"
@@ -15,8 +14,7 @@ constexpr const char* kSchema = "beryl.describe/1";
 std::string Table(const Description& description, const TreeColumns& folded,
                   const ViewOptions& options) {
   TextPage page(options);
-  page.Paragraph(page.Bold(fmt::format("{}: {}, {}", Printable(description.model),
-                                       description.tree.nodes[0].type, InputText(description))));
+  page.Paragraph(page.Bold(TitleOf(description)));
   page.Paragraph(WorkText(description));
   page.Line();
   TableLook look;
@@ -35,11 +33,9 @@ std::string Json(const Description& description, const TreeColumns& tree,
                  const ViewOptions& options) {
   JsonWriter json;
   BeginResult(json, kSchema, description.provenance);
-  json.Member("model", description.model);
-  json.Member("family", description.family);
-  WriteInput(json, description);
+  WriteModel(json, description);
   WriteTree(json.Key("tree"), tree, options);
-  WriteSentences(json, "assumptions", description.assumptions);
+  json.Member("assumptions", description.assumptions);
   json.Member("tool", ToolText(description.provenance));
   return EndResult(json);
 }

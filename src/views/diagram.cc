@@ -21,18 +21,14 @@ std::string WriteDiagramsJson(const AccountReport& report,
   BeginResult(json, kSchema, report.provenance);
   WriteContext(json, report);
   WriteClosure(json, report);
-  json.Key("diagrams").BeginArray();
-  for (const EnergyDiagram& diagram : diagrams) {
-    json.BeginObject();
+  json.Objects("diagrams", diagrams, [&](const EnergyDiagram& diagram) {
     json.Member("path", diagram.path);
     json.Key("phase").Value(diagram.phase ? std::optional(PhaseName(*diagram.phase))
                                           : std::nullopt);
     json.Member("energy_j", diagram.energy_j);
     json.Member("has_dataflow", diagram.has_dataflow);
     json.Member("described_dataflow", diagram.described_dataflow);
-    json.Key("boxes").BeginArray();
-    for (const DiagramBox& box : diagram.boxes) {
-      json.BeginObject();
+    json.Objects("boxes", diagram.boxes, [&](const DiagramBox& box) {
       json.Member("name", box.name);
       json.Member("path", box.path);
       json.Member("type", box.type);
@@ -45,21 +41,13 @@ std::string WriteDiagramsJson(const AccountReport& report,
       json.Member("deviation_j", box.deviation_j);
       json.Member("from_outside", box.from_outside);
       json.Member("to_outside", box.to_outside);
-      json.End();
-    }
-    json.End();
-    json.Key("arrows").BeginArray();
-    for (const DiagramArrow& arrow : diagram.arrows) {
-      json.BeginObject();
+    });
+    json.Objects("arrows", diagram.arrows, [&](const DiagramArrow& arrow) {
       json.Member("from", arrow.from);
       json.Member("to", arrow.to);
       json.Member("count", arrow.count);
-      json.End();
-    }
-    json.End();
-    json.End();
-  }
-  json.End();
+    });
+  });
   return EndResult(json);
 }
 
@@ -84,7 +72,7 @@ class DiagramTable : public TextPage {
   std::string Write(const std::vector<EnergyDiagram>& diagrams) {
     for (const EnergyDiagram& diagram : diagrams) Figure(diagram);
     if (diagrams.empty() || !diagrams.front().has_dataflow) {
-      Paragraph("no dataflow in this trace: boxes in order of first run", 0, kDimStyle);
+      SmallPrint("no dataflow in this trace: boxes in order of first run");
       Line();
     }
     return Take();
@@ -94,7 +82,7 @@ class DiagramTable : public TextPage {
   void Figure(const EnergyDiagram& diagram) {
     const std::string path = diagram.path.empty() ? "the whole program" : Printable(diagram.path);
     Line(Bold(
-        fmt::format("{}  {}{}", path, diagram.energy_j ? FormatJoules(*diagram.energy_j) : "?",
+        fmt::format("{}  {}{}", path, OrUnknown(diagram.energy_j, FormatJoules),
                     diagram.phase ? fmt::format("  {} pass", PhaseName(*diagram.phase)) : "")));
     constexpr int kBar = 24;
     double highest = 0;
@@ -117,13 +105,12 @@ class DiagramTable : public TextPage {
       std::string bar;
       for (int i = 0; i < filled; ++i) bar += "█";
       std::string line = "  " + Padded(label, width_ - numbers - 2) + Padded(bar, kBar) +
-                         RightAligned(box.energy_j ? FormatJoules(*box.energy_j) : "?", 10) +
-                         RightAligned(box.share ? FormatPercent(*box.share) : "?", 8);
+                         RightAligned(OrUnknown(box.energy_j, FormatJoules), 10) +
+                         RightAligned(OrUnknown(box.share, FormatPercent), 8);
       if (deviations) {
         line += RightAligned(box.deviation_j ? "±" + FormatJoules(*box.deviation_j) : "", 11);
       }
-      while (line.ends_with(' ')) line.pop_back();
-      Line(line);
+      TrimmedLine(line);
       Feeds(diagram, static_cast<size_t>(&box - diagram.boxes.data()));
     }
     if (diagram.boxes.empty()) Line("  nothing inside");
@@ -166,17 +153,11 @@ std::string DescribeDiagrams(const std::vector<EnergyDiagram>& diagrams) {
 
 std::string Write(const AccountReport& report, const std::vector<EnergyDiagram>& diagrams,
                   Format format, const ViewOptions& options) {
-  switch (format) {
-    case Format::kJson:
-      return WriteDiagramsJson(report, diagrams);
-    case Format::kCsv:
-      return WriteDiagramsCsv(report, diagrams);
-    case Format::kSvg:
-      return DrawDiagrams(report, diagrams);
-    default:
-      return WriteHead(report, options) + DiagramTable(options).Write(diagrams) +
-             WriteBooks(report, options);
-  }
+  if (format == Format::kJson) return WriteDiagramsJson(report, diagrams);
+  if (format == Format::kCsv) return WriteDiagramsCsv(report, diagrams);
+  if (format == Format::kSvg) return DrawDiagrams(report, diagrams);
+  return WriteHead(report, options) + DiagramTable(options).Write(diagrams) +
+         WriteBooks(report, options);
 }
 
 }  // namespace beryl::views

@@ -1,7 +1,6 @@
 // Energy distribution diagrams: boxes with their share, rounded where there is more inside, arrows
 // for dataflow; a figure a level, side by side.
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -13,7 +12,6 @@
 namespace beryl::views {
 namespace {
 
-constexpr double kMargin = 28;
 constexpr double kBetween = 56;  // figures
 constexpr double kNarrowestFigure = 240;
 constexpr double kName = 12;
@@ -49,23 +47,19 @@ class DiagramPicture {
       width += layouts.back().width + kBetween;
     }
     width = std::max(width, 640.0);
-    const double top = DrawHeading(canvas_, kMargin, width - 2 * kMargin, Title(), Subtitle(),
-                                   report_.context.label) +
-                       12;
+    const double top = DrawHeading(canvas_, width, Title(), Subtitle(), report_.context.label) + 12;
     double x = kMargin;
     double bottom = top;
+    std::vector<double> separators;
     for (size_t i = 0; i < layouts.size(); ++i) {
       bottom = std::max(bottom, Figure(diagrams_[i], layouts[i], x, top));
       x += layouts[i].width + kBetween;
-      if (i + 1 < layouts.size()) {
-        separators_.push_back(x - kBetween / 2);
-      }
+      if (i + 1 < layouts.size()) separators.push_back(x - kBetween / 2);
     }
-    for (const double at : separators_) {
+    for (const double at : separators) {
       canvas_.Line({at, top - 8}, {at, bottom}, {.stroke = kGrid});
     }
-    bottom = DrawFooter(canvas_, kMargin, bottom + 30, width - 2 * kMargin, SourceLines(report_));
-    return canvas_.Take(width, bottom + 6, report_.provenance);
+    return FinishPicture(canvas_, width, bottom + 30, SourceLines(report_), report_.provenance);
   }
 
  private:
@@ -104,7 +98,7 @@ class DiagramPicture {
                  {.size = 11.5, .color = kDim});
     double highest = 0;
     for (const DiagramBox& box : diagram.boxes) highest = std::max(highest, box.share.value_or(0));
-    DrawShareLegend(canvas_, x, top + 34, "0%", FormatPercent(highest));
+    DrawScaleLegend(canvas_, x, top + 34, "0%", FormatPercent(highest), ShareColor);
     const double y = top + 66;
     if (diagram.boxes.empty()) {
       canvas_.Text(x, y + 10, "nothing inside", {.color = kDim});
@@ -151,17 +145,13 @@ class DiagramPicture {
     const double radius = box.composite || box.gathered > 0 ? 11 : 0;
     canvas_.BeginGroup(Tooltip(box));
     // What comes from and goes to the outside, where no arrow inside says where it comes from.
-    if (box.from_outside > 0 && !has_arrow.first) {
+    const auto arrow = [&](double y) {
       const double x = corner.x + kBoxWidth / 2;
-      canvas_.Arrow({{x, corner.y - 15}, {x, corner.y - 10}, {x, corner.y - 5}, {x, corner.y}},
-                    {.stroke = kOther, .stroke_width = 1.4});
-    }
-    if (box.to_outside > 0 && !has_arrow.second) {
-      const double x = corner.x + kBoxWidth / 2;
-      const double y = corner.y + kBoxHeight;
       canvas_.Arrow({{x, y}, {x, y + 5}, {x, y + 10}, {x, y + 15}},
                     {.stroke = kOther, .stroke_width = 1.4});
-    }
+    };
+    if (box.from_outside > 0 && !has_arrow.first) arrow(corner.y - 15);
+    if (box.to_outside > 0 && !has_arrow.second) arrow(corner.y + kBoxHeight);
     if (box.folded > 1) {
       for (const double back : {6.0, 3.0}) {
         canvas_.Rectangle(corner.x + back, corner.y - back, kBoxWidth, kBoxHeight,
@@ -184,7 +174,6 @@ class DiagramPicture {
   const AccountReport& report_;
   const std::vector<EnergyDiagram>& diagrams_;
   SvgCanvas canvas_;
-  std::vector<double> separators_;
 };
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "views/csv_table.h"
 #include "views/energy_use.h"
-#include "views/evaluation_svg.h"
 #include "views/learned.h"
 #include "views/text_page.h"
 #include "views/writers.h"
@@ -22,10 +21,7 @@ constexpr const char* kSchema = "beryl.evaluate/1";
 constexpr int kErrorWidth = 14;
 
 std::string TitleOf(const Evaluation& evaluation) {
-  const std::string how =
-      evaluation.test_data.empty()
-          ? fmt::format("every model by the others of {}", evaluation.train_data)
-          : fmt::format("trained on {}, tested on {}", evaluation.train_data, evaluation.test_data);
+  const std::string how = ProtocolText(evaluation);
   if (evaluation.method == Method::kDescribe) {
     return fmt::format("describe, from descriptions alone: {}", how);
   }
@@ -61,33 +57,27 @@ class EvaluationTable : public TextPage {
 
   // Folds of one machine mostly read the same.
   void Laws() {
-    if (evaluation_.laws.empty()) return;
     const auto& laws = evaluation_.laws;
     const bool same =
         std::adjacent_find(laws.begin(), laws.end(), std::not_equal_to<>()) == laws.end();
-    if (same) {
-      Paragraph("energy = " + laws.front());
-    } else {
-      for (const std::string& law : laws) Paragraph("energy = " + law);
+    for (const std::string& law : laws) {
+      Paragraph("energy = " + law);
+      if (same) break;
     }
-    Line();
+    if (!laws.empty()) Line();
   }
 
   void Errors() {
     std::set<std::string> models;
-    size_t widest = 14;
     for (const LevelErrors& level : evaluation_.levels) {
-      for (const auto& [model, error] : level.by_model) {
-        models.insert(model);
-        widest = std::max(widest, DisplayWidth(Printable(model)));
-      }
+      for (const auto& [model, error] : level.by_model) models.insert(model);
     }
-    const int name = static_cast<int>(std::min<size_t>(widest, 36)) + 2;
+    const int name = std::min(36, Widest(models, 14, [](const auto& model) { return model; })) + 2;
     std::string head = Padded(evaluation_.test_data.empty() ? "left out" : "tested", name);
     for (const Level level : kDataLevels) head += RightAligned(LevelName(level), kErrorWidth);
     Line(Dim(head));
     for (const std::string& model : models) {
-      std::string line = Padded(Ellipsize(Printable(model), static_cast<size_t>(name) - 2), name);
+      std::string line = NameCell(model, name, 2);
       for (const LevelErrors& level : evaluation_.levels) {
         const auto at = level.by_model.find(model);
         line += RightAligned(at == level.by_model.end() ? "-" : ErrorText(at->second), kErrorWidth);
@@ -101,8 +91,12 @@ class EvaluationTable : public TextPage {
       }
       return line;
     };
-    Line(Bold(total("mean of models",
-                    [](const LevelErrors& level) { return ErrorText(level.mape_models); })));
+    const auto percentile = [](size_t percent) {
+      return [percent](const LevelErrors& level) {
+        return level.cdf.empty() ? std::string("-") : ErrorText(level.cdf[percent]);
+      };
+    };
+    Line(Bold(total("mean of models", [](const auto& of) { return ErrorText(of.mape_models); })));
     if (evaluation_.seeds.size() > 1) {
       Line(Dim(total("  over seeds", [](const LevelErrors& level) {
         return std::isfinite(level.range[0])
@@ -110,15 +104,10 @@ class EvaluationTable : public TextPage {
                    : std::string("-");
       })));
     }
-    Line(total("mean of nodes",
-               [](const LevelErrors& level) { return ErrorText(level.mape_nodes); }));
-    Line(Dim(total("  nodes", [](const LevelErrors& level) { return FormatCount(level.nodes); })));
-    Line(Dim(total("  half are below", [](const LevelErrors& level) {
-      return level.cdf.empty() ? std::string("-") : ErrorText(level.cdf[50]);
-    })));
-    Line(Dim(total("  99 % are below", [](const LevelErrors& level) {
-      return level.cdf.empty() ? std::string("-") : ErrorText(level.cdf[99]);
-    })));
+    Line(total("mean of nodes", [](const auto& of) { return ErrorText(of.mape_nodes); }));
+    Line(Dim(total("  nodes", [](const auto& of) { return FormatCount(of.nodes); })));
+    Line(Dim(total("  half are below", percentile(50))));
+    Line(Dim(total("  99 % are below", percentile(99))));
     Line();
   }
 
@@ -161,23 +150,15 @@ void WriteEvaluation(JsonWriter& json, const Evaluation& evaluation) {
     json.Key(LevelName(kDataLevels[level])).BeginObject();
     json.Member("mape_nodes", errors.mape_nodes);
     json.Member("mape_models", errors.mape_models);
-    json.Key("range_over_seeds").BeginArray();
-    json.Value(errors.range[0]).Value(errors.range[1]);
-    json.End();
-    json.Key("by_model").BeginObject();
-    for (const auto& [model, error] : errors.by_model) json.Member(model, error);
-    json.End();
+    json.Member("range_over_seeds", errors.range);
+    json.Members("by_model", errors.by_model);
     json.Member("nodes", errors.nodes);
     json.Member("unpredicted", errors.unpredicted);
-    json.Key("error_percentiles").BeginArray();
-    for (const double error : errors.cdf) json.Value(error);
-    json.End();
+    json.Member("error_percentiles", errors.cdf);
     json.End();
   }
   json.End();
-  json.Key("by_operation").BeginObject();
-  for (const auto& [type, error] : evaluation.by_operation) json.Member(type, error);
-  json.End();
+  json.Members("by_operation", evaluation.by_operation);
   json.Key("intervals").BeginObject();
   json.Member("nominal", evaluation.nominal);
   WriteLevels(json, "coverage",
@@ -187,19 +168,13 @@ void WriteEvaluation(JsonWriter& json, const Evaluation& evaluation) {
               {evaluation.levels[0].mean_width_pct, evaluation.levels[1].mean_width_pct,
                evaluation.levels[2].mean_width_pct});
   json.End();
-  json.Key("seeds").BeginArray();
-  for (const Evaluation::Seed& seed : evaluation.seeds) {
-    json.BeginObject();
+  json.Objects("seeds", evaluation.seeds, [&](const Evaluation::Seed& seed) {
     json.Member("seed", seed.seed);
     WriteLevels(json, "mape_nodes", seed.mape_nodes);
     WriteLevels(json, "mape_models", seed.mape_models);
-    json.End();
-  }
-  json.End();
+  });
   if (!evaluation.laws.empty()) {
-    json.Key("laws").BeginArray();  // by model left out, in the order of the data
-    for (const std::string& law : evaluation.laws) json.Value(law);
-    json.End();
+    json.Member("laws", evaluation.laws);
   }
   json.Member("seconds", evaluation.seconds);
 }
@@ -233,53 +208,47 @@ std::string Csv(std::span<const Evaluation> evaluations, const Provenance& prove
 }
 
 // Tables 8 and 9 of IrEne's paper: a line for each method and set of features.
-class AblationTable : public TextPage {
- public:
-  AblationTable(const Ablation& ablation, const ViewOptions& options)
-      : TextPage(options), ablation_(ablation) {}
-
-  std::string Write() {
-    if (ablation_.evaluations.empty()) return Take();
-    Paragraph(Bold("every model by the others of " + ablation_.evaluations.front().train_data));
-    Line();
-    std::string head = Padded("method", 14) + Padded("features", 10);
-    for (const Level level : kDataLevels) {
-      head += RightAligned(LevelName(level), 11) + RightAligned("of nodes", 11);
-    }
-    Line(Dim(head));
-    for (const Evaluation& evaluation : ablation_.evaluations) {
-      std::string line = Padded(MethodName(evaluation.method), 14) +
-                         Padded(FeatureSetName(evaluation.feature_set), 10);
-      for (const LevelErrors& level : evaluation.levels) {
-        line += RightAligned(ErrorText(level.mape_models), 11) +
-                RightAligned(ErrorText(level.mape_nodes), 11);
-      }
-      Line(line);
-    }
-    Line();
-    for (const DataFinding& finding : ablation_.findings) {
-      Paragraph("note: " + FindingText(finding), 0, kWarningStyle);
-    }
-    Foot(fmt::format("mean absolute percentage error of energy: mean of models, and of nodes; "
-                     "seeded methods are the mean of {} seed(s)",
-                     MostSeeds()),
-         ablation_.provenance);
-    return Take();
+std::string Table(const Ablation& ablation, const ViewOptions& options) {
+  TextPage page(options);
+  if (ablation.evaluations.empty()) return "";
+  page.Paragraph(
+      page.Bold("every model by the others of " + ablation.evaluations.front().train_data));
+  page.Line();
+  std::string head = Padded("method", 14) + Padded("features", 10);
+  for (const Level level : kDataLevels) {
+    head += RightAligned(LevelName(level), 11) + RightAligned("of nodes", 11);
   }
-
- private:
-  size_t MostSeeds() const {
-    size_t most = 0;
-    for (const Evaluation& evaluation : ablation_.evaluations) {
-      most = std::max(most, evaluation.seeds.size());
+  page.Line(page.Dim(head));
+  size_t most_seeds = 0;
+  for (const Evaluation& evaluation : ablation.evaluations) {
+    most_seeds = std::max(most_seeds, evaluation.seeds.size());
+    std::string line = Padded(MethodName(evaluation.method), 14) +
+                       Padded(FeatureSetName(evaluation.feature_set), 10);
+    for (const LevelErrors& level : evaluation.levels) {
+      line += RightAligned(ErrorText(level.mape_models), 11) +
+              RightAligned(ErrorText(level.mape_nodes), 11);
     }
-    return most;
+    page.Line(line);
   }
-
-  const Ablation& ablation_;
-};
+  page.Line();
+  for (const DataFinding& finding : ablation.findings) {
+    page.Paragraph("note: " + FindingText(finding), 0, kWarningStyle);
+  }
+  page.Foot(fmt::format("mean absolute percentage error of energy: mean of models, and of nodes; "
+                        "seeded methods are the mean of {} seed(s)",
+                        most_seeds),
+            ablation.provenance);
+  return page.Take();
+}
 
 }  // namespace
+
+std::string ProtocolText(const Evaluation& evaluation) {
+  return evaluation.test_data.empty()
+             ? fmt::format("every model by the others of {}", evaluation.train_data)
+             : fmt::format("trained on {}, tested on {}", evaluation.train_data,
+                           evaluation.test_data);
+}
 
 std::string Write(const Evaluation& evaluation, Format format, const ViewOptions& options) {
   if (format == Format::kJson) return Json(evaluation);
@@ -290,16 +259,11 @@ std::string Write(const Evaluation& evaluation, Format format, const ViewOptions
 
 std::string Write(const Ablation& ablation, Format format, const ViewOptions& options) {
   if (format == Format::kCsv) return Csv(ablation.evaluations, ablation.provenance);
-  if (format != Format::kJson) return AblationTable(ablation, options).Write();
+  if (format != Format::kJson) return Table(ablation, options);
   JsonWriter json;
   BeginResult(json, "beryl.ablation/1", ablation.provenance);
-  json.Key("evaluations").BeginArray();
-  for (const Evaluation& evaluation : ablation.evaluations) {
-    json.BeginObject();
-    WriteEvaluation(json, evaluation);
-    json.End();
-  }
-  json.End();
+  json.Objects("evaluations", ablation.evaluations,
+               [&](const Evaluation& evaluation) { WriteEvaluation(json, evaluation); });
   WriteFindings(json, ablation.findings);
   json.Member("tool", ToolText(ablation.provenance));
   return EndResult(json);

@@ -1,7 +1,5 @@
-#include "views/evaluation_svg.h"
-
+// Figure 3 of IrEne's paper: how many predictions are off by how much.
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -11,11 +9,8 @@
 namespace beryl::views {
 namespace {
 
-constexpr double kWidth = 760;
-constexpr double kMargin = 28;
-constexpr double kInner = kWidth - 2 * kMargin;
+constexpr double kNarrower = 760;  // than other pictures
 constexpr double kPlotHeight = 300;
-constexpr double kAxisRoom = 62;
 
 // The axis ends where nearly all errors do: one outlier must not flatten everything else.
 double LargestShown(const Evaluation& evaluation) {
@@ -31,14 +26,11 @@ double LargestShown(const Evaluation& evaluation) {
 std::string DrawErrors(const Evaluation& evaluation) {
   const std::string title =
       fmt::format("Errors of predicted energy, method {}", MethodName(evaluation.method));
-  std::string below =
-      evaluation.test_data.empty()
-          ? fmt::format("every model by the others of {}", evaluation.train_data)
-          : fmt::format("trained on {}, tested on {}", evaluation.train_data, evaluation.test_data);
+  const std::string below = ProtocolText(evaluation);
   SvgCanvas canvas(title, below);
-  const double y = DrawHeading(canvas, kMargin, kInner, title, below) + 10;
+  const double y = DrawHeading(canvas, kNarrower, title, below) + 10;
   const double left = kMargin + kAxisRoom;
-  const double right = kMargin + kInner;
+  const double right = kNarrower - kMargin;
   const double bottom = y + kPlotHeight;
   const double largest = LargestShown(evaluation);
   const Scale x{0, largest, left, right};
@@ -61,8 +53,8 @@ std::string DrawErrors(const Evaluation& evaluation) {
                                   ErrorText(errors.mape_nodes), ErrorText(errors.cdf[99]))});
   }
   double end = DrawLegend(canvas, left, bottom + 52, right, legend) + 8;
-  end = DrawFooter(canvas, kMargin, end, kInner, {ToolText(evaluation.provenance)});
-  return canvas.Take(kWidth, end + 6, evaluation.provenance);
+  return FinishPicture(canvas, kNarrower, end, {ToolText(evaluation.provenance)},
+                       evaluation.provenance);
 }
 
 }  // namespace beryl::views

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -44,12 +43,8 @@ void WriteSampledProfile(JsonWriter& json, const AccountReport& report, const Co
     nodes.push_back(id);
     sum += column.self[id];
   }
-  json.BeginObject();
-  json.Member("type", "sampled");
-  json.Member("name", name);
-  json.Member("unit", "none");
-  json.Member("startValue", 0);
-  json.Member("endValue", sum);
+  json.BeginObject().Member("type", "sampled").Member("name", name).Member("unit", "none");
+  json.Member("startValue", 0).Member("endValue", sum);
   json.Key("samples").BeginArray();
   for (const NodeId node : nodes) {
     json.BeginArray();
@@ -59,15 +54,13 @@ void WriteSampledProfile(JsonWriter& json, const AccountReport& report, const Co
   json.End();
   json.Key("weights").BeginArray();
   for (const NodeId node : nodes) json.Value(column.self[node]);
-  json.End();
-  json.End();
+  json.End().End();
 }
 
 void WriteProcessName(JsonWriter& json, int process, std::string_view name) {
-  json.BeginObject();
-  json.Member("name", "process_name").Member("ph", "M").Member("pid", process).Member("tid", 0);
-  json.Key("args").BeginObject().Member("name", name).End();
-  json.End();
+  json.BeginObject().Member("name", "process_name");
+  json.Member("ph", "M").Member("pid", process).Member("tid", 0);
+  json.Key("args").BeginObject().Member("name", name).End().End();
 }
 
 // The tree as calls that take a microsecond for a microjoule. What a node did itself comes before
@@ -87,21 +80,12 @@ void WriteEnergyTrack(JsonWriter& json, const AccountReport& report, int process
       next[node.parent] += total[id];
     }
     next[id] = start + self[id];
-    json.BeginObject();
-    json.Member("name", FrameName(node.name));
-    json.Member("cat", LevelName(node.level));
-    json.Member("ph", "X");
-    json.Member("pid", process);
-    json.Member("tid", 1);
-    json.Member("ts", start);
-    json.Member("dur", total[id]);
-    json.Key("args").BeginObject();
-    json.Member("path", NodePath(tree, id));
-    json.Member("type", node.type);
-    json.Member("energy_j", Total(report).total[id]);
-    json.Member("self_j", Total(report).self[id]);
-    json.End();
-    json.End();
+    json.BeginObject().Member("name", FrameName(node.name)).Member("cat", LevelName(node.level));
+    json.Member("ph", "X").Member("pid", process).Member("tid", 1);
+    json.Member("ts", start).Member("dur", total[id]);
+    json.Key("args").BeginObject().Member("path", NodePath(tree, id)).Member("type", node.type);
+    json.Member("energy_j", Total(report).total[id]).Member("self_j", Total(report).self[id]);
+    json.End().End();
   }
 }
 
@@ -111,14 +95,10 @@ void WritePowerTracks(JsonWriter& json, const Timeline& timeline, int process) {
     for (size_t slice = 0; slice < channel.mean_w.size(); ++slice) {
       // A counter keeps its value until the next one; of unknown power nothing can be said.
       if (std::isnan(channel.mean_w[slice])) continue;
-      json.BeginObject();
-      json.Member("name", channel.name + " power");
-      json.Member("ph", "C");
-      json.Member("pid", process);
-      json.Member("tid", 0);
+      json.BeginObject().Member("name", channel.name + " power");
+      json.Member("ph", "C").Member("pid", process).Member("tid", 0);
       json.Member("ts", timeline.duration.seconds() * 1e6 * static_cast<double>(slice) / slices);
-      json.Key("args").BeginObject().Member("W", channel.mean_w[slice]).End();
-      json.End();
+      json.Key("args").BeginObject().Member("W", channel.mean_w[slice]).End().End();
     }
   }
 }
@@ -216,16 +196,9 @@ std::string WriteChromeTrace(const AccountReport& report) {
 
 std::string Write(const AccountReport& report, const std::vector<double>& self_s,
                   ProfileFormat format) {
-  switch (format) {
-    case ProfileFormat::kSpeedscope:
-      return WriteSpeedscope(report);
-    case ProfileFormat::kChrome:
-      return WriteChromeTrace(report);
-    case ProfileFormat::kPprof:
-      return WritePprof(report, self_s);
-    case ProfileFormat::kFolded:
-      break;
-  }
+  if (format == ProfileFormat::kSpeedscope) return WriteSpeedscope(report);
+  if (format == ProfileFormat::kChrome) return WriteChromeTrace(report);
+  if (format == ProfileFormat::kPprof) return WritePprof(report, self_s);
   return WriteFoldedStacks(report);
 }
 

@@ -1,5 +1,6 @@
 #include "views/figures.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -47,9 +48,15 @@ void WriteWhole(JsonWriter& json, std::string_view key, double value) {
   }
 }
 
-std::string JoulesOrDash(double joules) {
-  return std::isfinite(joules) ? FormatJoules(joules) : "-";
+std::string OrDash(double value, Formatter format) {
+  return std::isfinite(value) ? format(value) : "-";
 }
+
+std::string OrUnknown(const std::optional<double>& value, Formatter format) {
+  return value && std::isfinite(*value) ? format(*value) : "?";
+}
+
+std::string JoulesOrDash(double joules) { return OrDash(joules, FormatJoules); }
 
 std::string JoulesBetween(double low, double high) {
   return std::isfinite(low) && std::isfinite(high)
@@ -57,9 +64,7 @@ std::string JoulesBetween(double low, double high) {
              : "-";
 }
 
-std::string PercentOrDash(double share) {
-  return std::isfinite(share) ? FormatPercent(share) : "-";
-}
+std::string PercentOrDash(double share) { return OrDash(share, FormatPercent); }
 
 std::string FigureOrDash(double value) {
   if (!std::isfinite(value)) return "-";
@@ -68,6 +73,10 @@ std::string FigureOrDash(double value) {
     return FormatCount(static_cast<uint64_t>(std::llround(value)));
   }
   return fmt::format("{:.4g}", value);
+}
+
+size_t CountShown(size_t all, int top) {
+  return std::min(all, static_cast<size_t>(std::max(0, top)));
 }
 
 std::optional<double> KnownSize(double size) {

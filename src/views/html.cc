@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "base/text.h"
 #include "views/embedded.h"
 #include "views/writers.h"
@@ -22,16 +25,12 @@ void WriteTimeline(JsonWriter& json, const Timeline& timeline) {
   json.Key("timeline").BeginObject();
   json.Member("start", FormatTime(timeline.start));
   json.Member("duration_s", timeline.duration.seconds());
-  json.Key("channels").BeginArray();
-  for (const Timeline::Channel& channel : timeline.channels) {
-    json.BeginObject();
+  json.Objects("channels", timeline.channels, [&](const Timeline::Channel& channel) {
     json.Member("device", channel.name);
     WriteSeries(json, "mean_w", channel.mean_w);
     WriteSeries(json, "min_w", channel.min_w);
     WriteSeries(json, "max_w", channel.max_w);
-    json.End();
-  }
-  json.End();
+  });
   WriteSteps(json, timeline);
   json.Key("activity").BeginObject();
   for (size_t phase = 0; phase < timeline.activity.size(); ++phase) {
@@ -63,17 +62,9 @@ std::string WriteHtml(const AccountReport& report, const ViewOptions& options) {
   WriteAccountObject(json, report, report.folded, page);
   if (report.timeline) WriteTimeline(json, *report.timeline);
   json.End();
-  const std::string raw = json.Take();
-  std::string data;
-  data.reserve(raw.size());
   // Inside a script element nothing may look like its end.
-  for (const char c : raw) {
-    if (c == '<') {
-      data += "\\u003c";
-    } else {
-      data += c;
-    }
-  }
+  const std::string raw = json.Take();
+  const std::string data = fmt::format("{}", fmt::join(Split(raw, '<'), "\\u003c"));
   constexpr std::string_view kPlace = "__BERYL_DATA__";
   const std::string_view page_text = embedded::kReportHtml;
   const size_t at = page_text.find(kPlace);

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <map>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,12 +25,8 @@ void WriteContext(JsonWriter& json, const AccountReport& report) {
   json.Member("tool", ToolText(report.provenance));
   json.Member("build_type", report.provenance.build_type);
   json.Member("machine", report.provenance.machine);
-  json.Key("run_files").BeginArray();
-  for (const std::string& file : context.run_files) json.Value(file);
-  json.End();
-  json.Key("ops_files").BeginArray();
-  for (const std::string& file : context.ops_files) json.Value(file);
-  json.End();
+  json.Member("run_files", context.run_files);
+  json.Member("ops_files", context.ops_files);
   json.Member("power_file", fmt::format("{}", fmt::join(context.power_files, ", ")));
   json.Member("policy", context.policy);
   json.Member("label", context.label);
@@ -45,9 +41,7 @@ void WriteContext(JsonWriter& json, const AccountReport& report) {
 }
 
 void WriteClosure(JsonWriter& json, const AccountReport& report) {
-  json.Key("closure").BeginArray();
-  for (const ChannelAccount& account : report.channels) {
-    json.BeginObject();
+  json.Objects("closure", report.channels, [&](const ChannelAccount& account) {
     json.Member("device", account.channel);
     json.Member("total_j", account.total.value);
     json.Member("attributed_j", account.attributed.value);
@@ -60,56 +54,46 @@ void WriteClosure(JsonWriter& json, const AccountReport& report) {
     json.Member("within", account.within);
     json.Member("measured_j", account.measured.value);
     json.Member("contained_j", account.contained.value);
-    json.Key("static_j")
-        .Value(account.static_part ? std::optional<double>(account.static_part->value)
-                                   : std::nullopt);
+    json.Member("static_j", account.static_part ? account.static_part->value : kUnknown);
     json.Member("closure_error", account.ClosureError());
     json.Member("readings", account.readings);
     json.Member("uncovered_s", account.uncovered.seconds());
-    json.End();
-  }
-  json.End();
+  });
+}
+
+void WriteMeasures(JsonWriter& json, const OperationRow& row) {
+  json.Member("energy_j", row.energy_j);
+  json.Member("seconds", row.seconds);
+  json.Member("power_w", row.power_w);
+  json.Member("count", row.count);
+  if (row.static_j) json.Member("static_j", row.static_j);
+  json.Member("mean_step_j", row.mean_step_j);
+  json.Member("deviation_step_j", row.deviation_step_j);
 }
 
 namespace {
 
 void WriteOperations(JsonWriter& json, const char* key, const OperationTable& table, bool summary,
                      std::optional<int> top) {
-  json.Key(key).BeginArray();
-  size_t left = top ? static_cast<size_t>(std::max(0, *top)) : table.size();
-  for (const OperationRow& row : table) {
-    if (left-- == 0) break;
-    json.BeginObject();
-    json.Member("name", row.name);
-    json.Member("device", row.device);
-    json.Member("phase", PhaseName(row.phase));
-    json.Member("type", row.type);
-    json.Member("energy_j", row.energy_j);
-    json.Member("seconds", row.seconds);
-    json.Member("power_w", row.power_w);
-    json.Member("count", row.count);
-    if (row.static_j) json.Member("static_j", row.static_j);
-    json.Member("mean_step_j", row.mean_step_j);
-    json.Member("deviation_step_j", row.deviation_step_j);
-    if (!row.shapes.empty()) {
-      json.Key("shapes").BeginArray();
-      for (const std::string& shapes : row.shapes) json.Value(shapes);
-      json.End();
-    }
-    if (summary) json.Member("layers", row.layers);
-    json.End();
-  }
-  json.End();
+  const std::span rows(table);
+  json.Objects(key, top ? rows.first(CountShown(table.size(), *top)) : rows,
+               [&](const OperationRow& row) {
+                 json.Member("name", row.name);
+                 json.Member("device", row.device);
+                 json.Member("phase", PhaseName(row.phase));
+                 json.Member("type", row.type);
+                 WriteMeasures(json, row);
+                 if (!row.shapes.empty()) json.Member("shapes", row.shapes);
+                 if (summary) json.Member("layers", row.layers);
+               });
 }
 
 void WriteRanks(JsonWriter& json, const TreeColumns& tree) {
   json.Key("ranks").BeginArray();
   for (const Column& column : tree.columns) {
     if (column.of != Column::Of::kRank) continue;
-    json.BeginObject();
-    json.Member("rank", column.label);
-    json.Member("energy_j", column.total.front());
-    json.End();
+    json.BeginObject().Member("rank", column.label);
+    json.Member("energy_j", column.total.front()).End();
   }
   json.End();
 }
@@ -136,15 +120,10 @@ void WriteImportBody(JsonWriter& json, const ImportReport& report) {
   WriteFindings(json, "dropped", Finding::Kind::kDropped, report.findings);
   WriteFindings(json, "skipped", Finding::Kind::kSkipped, report.findings);
   WriteFindings(json, "repaired", Finding::Kind::kRepaired, report.findings);
-  json.Key("launches").BeginObject();
-  json.Member("device_events", report.device_events);
-  json.Member("with_correlation", report.with_correlation);
-  json.Member("tied", report.tied);
-  json.End();
-  json.Key("modules").BeginObject();
-  json.Member("operations_inside", report.inside_modules);
-  json.Member("operations_outside", report.outside_modules);
-  json.End();
+  json.Key("launches").BeginObject().Member("device_events", report.device_events);
+  json.Member("with_correlation", report.with_correlation).Member("tied", report.tied).End();
+  json.Key("modules").BeginObject().Member("operations_inside", report.inside_modules);
+  json.Member("operations_outside", report.outside_modules).End();
 }
 
 // All files added up; offsets are those of the first file that has the finding.
@@ -176,13 +155,8 @@ void WriteImport(JsonWriter& json, const std::vector<ImportReport>& reports) {
   json.Key("import").BeginObject();
   WriteImportBody(json, all);
   if (reports.size() > 1) {
-    json.Key("files").BeginArray();
-    for (const ImportReport& report : reports) {
-      json.BeginObject();
-      WriteImportBody(json, report);
-      json.End();
-    }
-    json.End();
+    json.Objects("files", reports,
+                 [&](const ImportReport& report) { WriteImportBody(json, report); });
   }
   json.End();
 }
@@ -194,37 +168,29 @@ void WriteAlignment(JsonWriter& json, const ModelAlignment& alignment) {
   json.Member("matched_modules", alignment.matched_modules);
   json.Member("module_energy_j", alignment.module_energy_j);
   json.Member("matched_energy_j", alignment.matched_energy_j);
-  json.Key("unmatched").BeginArray();
-  for (const ModelAlignment::Unmatched& one : alignment.unmatched) {
-    json.BeginObject();
+  json.Objects("unmatched", alignment.unmatched, [&](const ModelAlignment::Unmatched& one) {
     json.Member("path", one.path);
     json.Member("energy_j", one.energy_j);
-    json.End();
-  }
-  json.End();
-  WriteSentences(json, "not_found", alignment.not_found);
+  });
+  json.Member("not_found", alignment.not_found);
   json.Member("passes", alignment.passes);
   json.Member("input_seen", alignment.input_seen);
   json.Key("input").BeginObject();
   WriteSizes(json, alignment.input);
   json.End();
-  WriteSentences(json, "assumptions", alignment.assumptions);
-  WriteSentences(json, "notes", alignment.notes);
+  json.Member("assumptions", alignment.assumptions);
+  json.Member("notes", alignment.notes);
   json.End();
 }
 
 }  // namespace
 
 void WriteSteps(JsonWriter& json, const Timeline& timeline) {
-  json.Key("steps").BeginArray();
-  for (const RunStep& step : timeline.steps) {
-    json.BeginObject();
+  json.Objects("steps", timeline.steps, [&](const RunStep& step) {
     json.Member("name", step.name);
     json.Member("start_s", (step.start - timeline.start).seconds());
     json.Member("end_s", (step.end - timeline.start).seconds());
-    json.End();
-  }
-  json.End();
+  });
 }
 
 void WriteAccountObject(JsonWriter& json, const AccountReport& report, const TreeColumns& tree,

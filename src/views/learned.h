@@ -9,6 +9,7 @@
 #include "base/json_writer.h"
 #include "types/dataset.h"
 #include "types/energy_model.h"
+#include "types/evaluation.h"
 
 namespace beryl::views {
 
@@ -18,6 +19,10 @@ void WriteFindings(JsonWriter& json, const std::vector<DataFinding>& findings);
 void WriteLaw(JsonWriter& json, const EnergyLaw& law);
 // An object with a number for each level: {"ml":0.5,"module":0.4,"model":0.4}.
 void WriteLevels(JsonWriter& json, std::string_view key, const std::array<double, 3>& values);
+
+// "every model by the others of data"; "trained on a, tested on b"
+std::string ProtocolText(const Evaluation& evaluation);
+std::string DrawErrors(const Evaluation& evaluation);
 
 // "0.51 %", "12.3 %", "-".
 std::string ErrorText(double percent);

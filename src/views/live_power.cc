@@ -16,19 +16,10 @@ namespace beryl::views {
 namespace {
 
 std::string_view HardwareType(const PowerChannel& channel) {
-  switch (channel.scope) {
-    case ChannelScope::kPackage:
-    case ChannelScope::kCore:
-      return "cpu";
-    case ChannelScope::kDram:
-      return "memory";
-    case ChannelScope::kGpu:
-      return "gpu";
-    case ChannelScope::kBoard:
-    case ChannelScope::kWall:
-    case ChannelScope::kOther:
-      break;
-  }
+  using Scope = ChannelScope;
+  if (channel.scope == Scope::kPackage || channel.scope == Scope::kCore) return "cpu";
+  if (channel.scope == Scope::kDram) return "memory";
+  if (channel.scope == Scope::kGpu) return "gpu";
   return channel.name.find("battery") != std::string::npos ? "battery" : "enclosure";
 }
 
@@ -96,27 +87,25 @@ class PrometheusPage {
 
 void WriteCost(const LivePower& power, PrometheusPage& page) {
   const auto one = [&](std::string_view name, std::string_view type, std::string_view unit,
-                       std::string_view help, double value) {
+                       std::string_view help, auto value) {
     page.Family(name, type, unit, help);
-    page.Sample(name, {}, value);
+    page.Sample(name, {}, static_cast<double>(value));
   };
   const SamplerCost& cost = power.cost;
   one("beryl_sampler_cpu_seconds_total", "counter", "seconds", "CPU time of the monitor.",
       cost.cpu_s);
-  one("beryl_sampler_ticks_total", "counter", "", "Readings that were taken.",
-      static_cast<double>(cost.ticks));
+  one("beryl_sampler_ticks_total", "counter", "", "Readings that were taken.", cost.ticks);
   one("beryl_sampler_late_ticks_total", "counter", "",
-      "Readings that came more than half a period late.", static_cast<double>(cost.late));
+      "Readings that came more than half a period late.", cost.late);
   one("beryl_sampler_missed_ticks_total", "counter", "", "Readings that were not taken at all.",
-      static_cast<double>(cost.missed));
+      cost.missed);
   one("beryl_sampler_lost_samples_total", "counter", "",
-      "Readings that were taken and could not be kept.", static_cast<double>(cost.lost));
-  one("beryl_sessions", "gauge", "", "Sessions that run.",
-      static_cast<double>(power.sessions.size()));
+      "Readings that were taken and could not be kept.", cost.lost);
+  one("beryl_sessions", "gauge", "", "Sessions that run.", power.sessions.size());
   one("beryl_sessions_started_total", "counter", "", "Sessions that were started.",
-      static_cast<double>(power.sessions_started));
+      power.sessions_started);
   one("beryl_sessions_refused_total", "counter", "", "Sessions that were refused.",
-      static_cast<double>(power.sessions_refused));
+      power.sessions_refused);
 }
 
 // Not every monitor tells what its sessions use.
@@ -125,20 +114,18 @@ void WriteSessions(const LivePower& power, PrometheusPage& page) {
       std::any_of(power.sessions.begin(), power.sessions.end(),
                   [](const LiveSession& session) { return !session.devices.empty(); });
   if (!told) return;
-  page.Family("beryl_session_energy_joules_total", "counter", "joules",
-              "Energy of a device since the session started.");
-  for (const LiveSession& session : power.sessions) {
-    for (const LiveDevice& device : session.devices) {
-      page.Sample("beryl_session_energy_joules_total", LabelsOf(session, device), device.energy_j);
+  const auto family = [&](const char* name, const char* help, double LiveDevice::*joules) {
+    page.Family(name, "counter", "joules", help);
+    for (const LiveSession& session : power.sessions) {
+      for (const LiveDevice& device : session.devices) {
+        page.Sample(name, LabelsOf(session, device), device.*joules);
+      }
     }
-  }
-  page.Family("beryl_session_ours_joules_total", "counter", "joules",
-              "The part of it that the session's processes used.");
-  for (const LiveSession& session : power.sessions) {
-    for (const LiveDevice& device : session.devices) {
-      page.Sample("beryl_session_ours_joules_total", LabelsOf(session, device), device.ours_j);
-    }
-  }
+  };
+  family("beryl_session_energy_joules_total", "Energy of a device since the session started.",
+         &LiveDevice::energy_j);
+  family("beryl_session_ours_joules_total", "The part of it that the session's processes used.",
+         &LiveDevice::ours_j);
 }
 
 void WriteLabels(const Labels& labels, JsonWriter& json) {
@@ -191,24 +178,18 @@ std::string WriteOtlp(const LivePower& power) {
       .End();
   json.Key("metrics").BeginArray();
 
-  json.BeginObject().Member("name", "hw.energy").Member("unit", "J");
-  json.Member("description", "Energy since the monitor started");
-  // 2 is cumulative.
-  json.Key("sum").BeginObject().Member("aggregationTemporality", 2).Member("isMonotonic", true);
-  json.Key("dataPoints").BeginArray();
-  for (const LiveChannel& live : power.channels) {
-    WritePoint(power, live, live.energy_j, true, json);
-  }
-  json.End().End().End();
-
-  json.BeginObject().Member("name", "hw.power").Member("unit", "W");
-  json.Member("description", "Power just now");
-  json.Key("gauge").BeginObject().Key("dataPoints").BeginArray();
-  for (const LiveChannel& live : power.channels) {
-    WritePoint(power, live, live.power_w, false, json);
-  }
-  json.End().End().End();
-
+  const auto metric = [&](const char* name, const char* unit, const char* description, bool sum,
+                          double LiveChannel::*value) {
+    json.BeginObject().Member("name", name).Member("unit", unit);
+    json.Member("description", description).Key(sum ? "sum" : "gauge").BeginObject();
+    // 2 is cumulative.
+    if (sum) json.Member("aggregationTemporality", 2).Member("isMonotonic", true);
+    json.Key("dataPoints").BeginArray();
+    for (const LiveChannel& live : power.channels) WritePoint(power, live, live.*value, sum, json);
+    json.End().End().End();
+  };
+  metric("hw.energy", "J", "Energy since the monitor started", true, &LiveChannel::energy_j);
+  metric("hw.power", "W", "Power just now", false, &LiveChannel::power_w);
   json.End().End().End().End().End().End();
   return json.Take();
 }

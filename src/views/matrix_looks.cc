@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "views/svg_parts.h"
 
 namespace beryl::views {
@@ -14,21 +13,14 @@ namespace {
 constexpr double kSide = 22;     // for the letters beside the boxes
 constexpr double kLargest = 64;  // a box of two runs need not fill the page
 
-struct Range {
-  double low = 0;
-  double high = 0;
-};
-
-Range RangeOf(const PairMatrix& values) {
-  Range range{1, 0};
-  bool any = false;
-  for (const double value : values) {
-    if (!std::isfinite(value)) continue;
-    range =
-        any ? Range{std::min(range.low, value), std::max(range.high, value)} : Range{value, value};
-    any = true;
-  }
-  return any ? range : Range{0, 0};
+// The lowest and the highest.
+std::pair<double, double> RangeOf(const PairMatrix& values) {
+  std::vector<double> known;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(known),
+               [](double value) { return std::isfinite(value); });
+  if (known.empty()) return {0, 0};
+  const auto [low, high] = std::minmax_element(known.begin(), known.end());
+  return {*low, *high};
 }
 
 // The round number below the lowest similarity, so that small differences still show.
@@ -40,7 +32,7 @@ double SimilarityFloor(double lowest) {
 }
 
 // As long as it fits; a similarity below 1 is never rounded up to 1, which is for what is the same.
-std::string SimilarityText(double value, double room, double size) {
+std::string FittingSimilarity(double value, double room, double size) {
   if (value >= 1) return "1";
   std::string text;
   for (const int digits : {4, 3, 2}) {
@@ -69,12 +61,30 @@ std::string LetterOf(size_t run) {
   return letters;
 }
 
+std::string SimilarityText(double value) {
+  if (!std::isfinite(value)) return "-";
+  return value < 1 ? fmt::format("{:.4f}", std::min(value, 0.9999)) : "1";
+}
+
+void WriteMatrix(TextPage& page, const PairMatrix& values, size_t runs, int width, Formatter text) {
+  std::string head = Blanks(3);
+  for (size_t column = 0; column < runs; ++column) head += RightAligned(LetterOf(column), width);
+  page.Line(page.Dim(head));
+  for (size_t row = 0; row < runs; ++row) {
+    std::string line = Padded(LetterOf(row), 3);
+    for (size_t column = 0; column < runs; ++column) {
+      line += RightAligned(text(values[row * runs + column]), width);
+    }
+    page.Line(line);
+  }
+}
+
 double DrawHeatMap(SvgCanvas& canvas, Point at, double width, const HeatMap& map) {
   const bool similarity = map.unit.empty();
-  const Range range = RangeOf(*map.values);
-  const double largest = std::max(std::fabs(range.low), std::fabs(range.high));
+  const auto [lowest, highest] = RangeOf(*map.values);
+  const double largest = std::max(std::fabs(lowest), std::fabs(highest));
   const AxisUnit unit = similarity ? AxisUnit{} : UnitFor(largest, map.unit);
-  const double floor = SimilarityFloor(range.low);
+  const double floor = SimilarityFloor(lowest);
   const auto count = static_cast<double>(map.runs);
   const double box = std::min(kLargest, (width - kSide) / std::max(1.0, count));
   const double text_size = std::clamp(box / 3.6, 8.0, 12.0);
@@ -108,7 +118,7 @@ double DrawHeatMap(SvgCanvas& canvas, Point at, double width, const HeatMap& map
                        {.fill = color, .stroke = known ? std::nullopt : std::optional(kGrid)});
       canvas.Text(x + box / 2, y + box / 2 + text_size * 0.35,
                   !known       ? "-"
-                  : similarity ? SimilarityText(value, box - 4, text_size)
+                  : similarity ? FittingSimilarity(value, box - 4, text_size)
                                : DifferenceText(value / unit.factor, largest / unit.factor),
                   {.size = text_size,
                    .color = known ? TextColorOn(color) : kDim,
@@ -118,11 +128,11 @@ double DrawHeatMap(SvgCanvas& canvas, Point at, double width, const HeatMap& map
   }
   const double below = top + count * box + 12;
   if (similarity) {
-    DrawShareLegend(canvas, left, below, fmt::format("{}", floor), "1");
+    DrawScaleLegend(canvas, left, below, fmt::format("{}", floor), "1", ShareColor);
   } else {
-    DrawDifferenceLegend(canvas, left, below,
-                         fmt::format("−{:.3g} {}", largest / unit.factor, unit.name),
-                         fmt::format("+{:.3g} {}", largest / unit.factor, unit.name));
+    const std::string end = fmt::format("{:.3g} {}", largest / unit.factor, unit.name);
+    DrawScaleLegend(canvas, left, below, "−" + end, "+" + end,
+                    [](double along) { return DifferenceColor(2 * along - 1); });
   }
   return below + 22;
 }

@@ -5,12 +5,19 @@
 #include <vector>
 
 #include "types/comparison.h"
+#include "views/figures.h"
 #include "views/svg.h"
+#include "views/text_page.h"
 
 namespace beryl::views {
 
 // A, B, ..., Z, AA, ...: short names for the columns of a matrix.
 std::string LetterOf(size_t run);
+
+// "0.9987"; "1" is for what is the same.
+std::string SimilarityText(double value);
+// A matrix in lines, with letters for the runs; cells are `width` wide.
+void WriteMatrix(TextPage& page, const PairMatrix& values, size_t runs, int width, Formatter text);
 
 // One matrix as a square of boxes with their numbers, A to .. on both sides.
 struct HeatMap {

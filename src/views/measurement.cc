@@ -43,8 +43,6 @@ std::string MissingText(const TotalEnergy& total) {
 
 }  // namespace
 
-std::string JoulesText(double joules) { return std::isnan(joules) ? "-" : FormatJoules(joules); }
-
 std::string HeadlineOf(const Measurement& measured) {
   const TotalEnergy& total = measured.total;
   if (std::isnan(total.energy_j)) {

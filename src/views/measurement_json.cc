@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <set>
 
 #include <fmt/chrono.h>
@@ -29,35 +28,27 @@ class MeasurementJson {
   std::string Write() {
     BeginResult(json_, "beryl.measurement/1", measured_.provenance);
     Head();
-    List("devices", measured_.devices, [&](const auto& device) { Device(device); });
+    json_.Objects("devices", measured_.devices, [&](const auto& device) { Device(device); });
     Totals();
     Whole();
-    List("channels", measured_.channels, [&](const auto& channel) { Channel(channel); });
-    List("processes", measured_.processes, [&](const auto& process) { Process(process); });
-    List("windows", measured_.windows, [&](const auto& window) { Window(window); });
+    json_.Objects("channels", measured_.channels, [&](const auto& channel) { Channel(channel); });
+    json_.Objects("processes", measured_.processes, [&](const auto& process) { Process(process); });
+    json_.Objects("windows", measured_.windows, [&](const auto& window) { Window(window); });
     Rounds();
     Overhead();
     Features();
-    List("notes", measured_.notes, [&](const std::string& note) { json_.Value(note); });
+    json_.Member("notes", measured_.notes);
     return EndResult(json_);
   }
 
  private:
-  template <typename T, typename Put>
-  void List(const char* key, const std::vector<T>& items, Put&& put) {
-    json_.Key(key).BeginArray();
-    for (const T& item : items) put(item);
-    json_.End();
-  }
-
   void Head() {
     const Recording& recording = measured_.recording;
     json_.Member("tool", ToolText(measured_.provenance));
     json_.Member("machine", recording.machine);
-    List("run_files", measured_.context.run_files,
-         [&](const std::string& file) { json_.Value(file); });
-    List("command", recording.command, [&](const std::string& word) { json_.Value(word); });
-    List("pids", recording.pids, [&](int32_t pid) { json_.Value(pid); });
+    json_.Member("run_files", measured_.context.run_files);
+    json_.Member("command", recording.command);
+    json_.Member("pids", recording.pids);
     json_.Member("start", IsoTime(recording.start));
     json_.Member("seconds", measured_.seconds);
     json_.Member("period_ms",
@@ -68,17 +59,14 @@ class MeasurementJson {
   }
 
   void Gaps(const std::vector<MeterGap>& gaps) {
-    List("gaps", gaps, [&](const MeterGap& gap) {
-      json_.BeginObject();
+    json_.Objects("gaps", gaps, [&](const MeterGap& gap) {
       json_.Member("start_s", gap.start_s);
       json_.Member("seconds", gap.seconds);
       json_.Member("reason", gap.reason);
-      json_.End();
     });
   }
 
   void Device(const DeviceEnergy& device) {
-    json_.BeginObject();
     json_.Member("device", device.device);
     json_.Member("energy_j", device.energy_j);
     json_.Member("low_j", device.low_j);
@@ -92,10 +80,10 @@ class MeasurementJson {
     json_.Member("idle_j", device.split.idle_j);
     json_.Member("origin", OriginName(device.origin));
     json_.Member("source", device.source);
-    List("channels", device.channels, [&](const std::string& name) { Channel(Named(name)); });
+    json_.Objects("channels", device.channels,
+                  [&](const std::string& name) { Channel(Named(name)); });
     Gaps(device.gaps);
-    List("slices_w", device.slices_w, [&](double watts) { json_.Value(watts); });
-    json_.End();
+    json_.Member("slices_w", device.slices_w);
   }
 
   const ChannelEnergy& Named(const std::string& name) const {
@@ -109,7 +97,6 @@ class MeasurementJson {
   void Channel(const ChannelEnergy& channel) {
     const MeterTraits& meter = channel.meter;
     const bool counter = channel.kind == ChannelKind::kEnergyCounter;
-    json_.BeginObject();
     json_.Member("channel", channel.name);
     json_.Member("scope", ScopeName(channel.scope));
     json_.Member("kind", counter ? "counter" : "gauge");
@@ -127,7 +114,6 @@ class MeasurementJson {
     json_.Member("readings", channel.readings);
     json_.Member("wraps", channel.wraps);
     Gaps(channel.gaps);
-    json_.End();
   }
 
   void Totals() {
@@ -138,7 +124,7 @@ class MeasurementJson {
     json_.Member("mean_w", total.mean_w);
     json_.Member("origin", OriginName(total.origin));
     json_.Member("complete", total.missing.empty());
-    List("missing", total.missing, [&](const std::string& what) { json_.Value(what); });
+    json_.Member("missing", total.missing);
     json_.End();
   }
 
@@ -158,7 +144,6 @@ class MeasurementJson {
   }
 
   void Process(const ProcessEnergy& process) {
-    json_.BeginObject();
     json_.Member("pid", process.pid);
     json_.Member("name", process.name);
     json_.Member("owner", process.owner == TaskOwner::kWatched ? "watched" : "recorder");
@@ -169,11 +154,9 @@ class MeasurementJson {
       json_.Member(measured_.devices[i].device, process.energy_j[i]);
     }
     json_.End();
-    json_.End();
   }
 
   void Window(const WindowEnergy& window) {
-    json_.BeginObject();
     json_.Member("name", window.name);
     json_.Member("warm_up", window.warm_up);
     json_.Member("runs", window.runs > 0 ? std::optional(window.runs) : std::nullopt);
@@ -181,16 +164,12 @@ class MeasurementJson {
     json_.Member("seconds", window.seconds);
     json_.Member("energy_j", window.energy_j);
     json_.Member("ours_j", window.ours_j);
-    json_.End();
   }
 
   void Rounds() {
     auto spread = [&](const char* key, const Spread& of) {
-      json_.Key(key).BeginObject();
-      json_.Member("n", of.rounds);
-      json_.Member("mean", of.mean);
-      json_.Member("deviation", of.deviation);
-      json_.End();
+      json_.Key(key).BeginObject().Member("n", of.rounds);
+      json_.Member("mean", of.mean).Member("deviation", of.deviation).End();
     };
     json_.Key("rounds").BeginObject();
     json_.Member("n", measured_.seconds_s.rounds);

@@ -13,10 +13,8 @@
 namespace beryl::views {
 namespace {
 
-constexpr double kWidth = 1080;
+constexpr double kWide = 1080;  // time is long
 constexpr double kLeft = 70;
-constexpr double kRight = 28;
-constexpr double kMargin = 28;
 constexpr double kPlot = 130;
 constexpr double kWindowRow = 18;
 constexpr size_t kMostWindowRows = 6;
@@ -38,12 +36,11 @@ class MeasurementPicture {
  public:
   explicit MeasurementPicture(const Measurement& measured)
       : measured_(measured),
-        x_{0, std::max(measured.seconds, 1e-9), kLeft, kWidth - kRight},
+        x_{0, std::max(measured.seconds, 1e-9), kLeft, kWide - kMargin},
         canvas_(fmt::format("Power over time: {}", SubjectOf(measured)), HeadlineOf(measured)) {}
 
   std::string Draw() {
-    double y = DrawHeading(canvas_, kMargin, kWidth - 2 * kMargin,
-                           fmt::format("Power over time: {}", SubjectOf(measured_)),
+    double y = DrawHeading(canvas_, kWide, fmt::format("Power over time: {}", SubjectOf(measured_)),
                            HeadlineOf(measured_), measured_.context.label) +
                14;
     const double top = y;
@@ -54,26 +51,16 @@ class MeasurementPicture {
     y = Windows(top, y - 14) + 4;
     DrawBottomAxis(canvas_, x_, {y, y - 4}, "time since the start of the recording", "s");
     y = Owners(y + 62);
-    y = DrawFooter(canvas_, kMargin, y + 10, kWidth - 2 * kMargin, Footer());
-    return canvas_.Take(kWidth, y + 6, measured_.provenance);
+    return FinishPicture(canvas_, kWide, y + 10, Footer(), measured_.provenance);
   }
 
  private:
-  static double Highest(const DeviceEnergy& device) {
-    double highest = 0;
-    for (const double watts : device.slices_w) {
-      if (!std::isnan(watts)) highest = std::max(highest, watts);
-    }
-    return highest;
-  }
-
   double SliceX(const DeviceEnergy& device, size_t slice) const {
     return x_(x_.high * static_cast<double>(slice) / static_cast<double>(device.slices_w.size()));
   }
 
   void Plot(const DeviceEnergy& device, double top) {
-    const double highest = Highest(device);
-    const Scale y{0, highest > 0 ? highest * 1.05 : 1, top + kPlot, top};
+    const Scale y = PowerScale(device.slices_w, top + kPlot, top);
     DrawLeftAxis(canvas_, y, {x_.from, x_.to}, "power", "W");
     const std::vector<double>& watts = device.slices_w;
     for (size_t from = 0; from < watts.size();) {
@@ -83,10 +70,7 @@ class MeasurementPicture {
       from = std::max(to, from + 1);
     }
     for (const MeterGap& gap : device.gaps) Hatch(device, gap, top);
-    const std::string label = Label(device);
-    canvas_.Rectangle(x_.from + 4, top + 2, TextWidth(label, 12, true) + 8, 17,
-                      {.fill = kPage, .opacity = 0.85, .radius = 3});
-    canvas_.Text(x_.from + 8, top + 15, label, {.bold = true});
+    DrawPlotName(canvas_, x_.from, top, Label(device), 0.85);
   }
 
   static std::string Label(const DeviceEnergy& device) {
@@ -98,15 +82,11 @@ class MeasurementPicture {
   }
 
   void Fill(const DeviceEnergy& device, size_t from, size_t to, const Scale& y) {
-    std::vector<Point> points = {{SliceX(device, from), y(0)}};
-    for (size_t slice = from; slice < to; ++slice) {
-      points.push_back({SliceX(device, slice), y(device.slices_w[slice])});
-      points.push_back({SliceX(device, slice + 1), y(device.slices_w[slice])});
-    }
-    points.push_back({SliceX(device, to), y(0)});
-    canvas_.Polygon(points, {.fill = kAccent,
-                             .opacity = device.origin == Origin::kEstimated ? 0.45 : 0.85,
-                             .tooltip = Label(device)});
+    const auto slice_x = [&](size_t slice) { return SliceX(device, slice); };
+    canvas_.Polygon(StepArea(device.slices_w, from, to, slice_x, y),
+                    {.fill = kAccent,
+                     .opacity = device.origin == Origin::kEstimated ? 0.45 : 0.85,
+                     .tooltip = Label(device)});
   }
 
   void Hatch(const DeviceEnergy& device, const MeterGap& gap, double top) {
@@ -155,7 +135,7 @@ class MeasurementPicture {
           {.fill = window.warm_up ? kGrid : kOther,
            .radius = 2,
            .tooltip = fmt::format("{}{}: {}, {}", window.name, window.warm_up ? " (warm-up)" : "",
-                                  FormatSeconds(window.seconds), JoulesText(window.energy_j))});
+                                  FormatSeconds(window.seconds), JoulesOrDash(window.energy_j))});
       canvas_.Line({left, top}, {left, at}, {.stroke = kDim, .opacity = 0.5, .dashes = "2 3"});
       if (right - left < 26) continue;
       canvas_.Text(left + 4, at + 11, window.name,
@@ -179,8 +159,8 @@ class MeasurementPicture {
     std::vector<LegendEntry> legend;
     legend.reserve(std::size(kOwners));
     for (const Owner& owner : kOwners) legend.push_back({owner.color, owner.name});
-    y = DrawLegend(canvas_, kMargin + 130, y - 11, kWidth - kMargin, legend) + 4;
-    const Scale x{0, most, kLeft, kWidth - kRight};
+    y = DrawLegend(canvas_, kMargin + 130, y - 11, kWide - kMargin, legend) + 4;
+    const Scale x{0, most, kLeft, kWide - kMargin};
     for (const DeviceEnergy* device : split) {
       canvas_.Text(kLeft - 8, y + kBar - 5, device->device,
                    {.size = 11, .anchor = Anchor::kEnd, .room = kLeft - 12});

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -11,17 +10,17 @@
 namespace beryl::views {
 namespace {
 
-constexpr size_t kProcessesShown = 8;
+constexpr int kProcessesShown = 8;
 constexpr size_t kWindowsShown = 12;
 constexpr size_t kPlotsShown = 4;
+constexpr int kRows = 5;  // of a plot
 
 class MeasurementTable : public TextPage {
  public:
   MeasurementTable(const Measurement& measured, const ViewOptions& options)
       : TextPage(options),
         measured_(measured),
-        processes_(options.top ? static_cast<size_t>(std::max(0, *options.top)) : kProcessesShown) {
-  }
+        processes_(static_cast<size_t>(std::max(0, options.top.value_or(kProcessesShown)))) {}
 
   std::string Write() {
     Head();
@@ -38,8 +37,6 @@ class MeasurementTable : public TextPage {
 
  private:
   static constexpr int kNumber = 10;
-  static constexpr int kGutter = 11;
-  static constexpr int kRows = 5;
 
   void Head() {
     const Recording& recording = measured_.recording;
@@ -55,49 +52,37 @@ class MeasurementTable : public TextPage {
       facts.push_back(fmt::format("CPU time by {}", recording.activity.cpu_time));
     }
     if (recording.exit_code >= 0) facts.push_back(fmt::format("exit code {}", recording.exit_code));
-    Paragraph(fmt::format("{}", fmt::join(facts, "; ")), 0, kDimStyle);
+    SmallPrint(fmt::format("{}", fmt::join(facts, "; ")));
     Line();
   }
 
   int NameWidth() const {
-    size_t width = 8;
-    for (const DeviceEnergy& device : measured_.devices) {
-      width = std::max(width, DisplayWidth(Printable(device.device)) + 2);
-    }
-    return static_cast<int>(std::min<size_t>(width, 24));
+    const auto name = [](const DeviceEnergy& device) { return device.device; };
+    return std::min(Widest(measured_.devices, 6, name) + 2, 24);
   }
-
-  bool IsWide() const { return width_ >= NameWidth() + 7 * kNumber + 18; }
 
   void Devices() {
     if (measured_.devices.empty()) return;
     const int name = NameWidth();
-    std::string head = Padded("device", name) + RightAligned("energy", kNumber) +
-                       RightAligned("power", kNumber) + RightAligned("known for", kNumber) +
-                       RightAligned("ours", kNumber);
-    if (IsWide()) {
-      head += RightAligned("others", kNumber) + RightAligned("recorder", kNumber) +
-              RightAligned("idle", kNumber);
-    } else {
-      head += RightAligned("rest", kNumber);
-    }
-    Line(Dim(head + "  source"));
+    const bool wide = width_ >= name + 7 * kNumber + 18;
+    const int parts = wide ? kNumber : 0;
+    const std::vector<int> widths = {-name, kNumber, kNumber, kNumber,        kNumber,
+                                     parts, parts,   parts,   kNumber - parts};
+    Line(Dim(Cells(widths, {"device", "energy", "power", "known for", "ours", "others", "recorder",
+                            "idle", "rest"}) +
+             "  source"));
     for (const DeviceEnergy& device : measured_.devices) {
       const EnergySplit& split = device.split;
-      std::string line =
-          Padded(Ellipsize(Printable(device.device), static_cast<size_t>(name - 1)), name) +
-          Joules(device.energy_j) +
-          RightAligned(std::isnan(device.mean_w) ? "-" : FormatWatts(device.mean_w), kNumber) +
-          RightAligned(FormatSeconds(device.seconds), kNumber) + Joules(split.ours_j);
-      line += IsWide() ? Joules(split.others_j) + Joules(split.recorder_j) + Joules(split.idle_j)
-                       : Joules(device.rest_j);
-      Line(line + "  " + SourceText(device));
+      Line(Cells(widths, {NameCell(device.device, name), JoulesOrDash(device.energy_j),
+                          OrDash(device.mean_w, FormatWatts), FormatSeconds(device.seconds),
+                          JoulesOrDash(split.ours_j), JoulesOrDash(split.others_j),
+                          JoulesOrDash(split.recorder_j), JoulesOrDash(split.idle_j),
+                          JoulesOrDash(device.rest_j)}) +
+           "  " + SourceText(device));
     }
     OtherChannels();
     Line();
   }
-
-  static std::string Joules(double joules) { return RightAligned(JoulesText(joules), kNumber); }
 
   // Channels that are no devices: shown, never added.
   void OtherChannels() {
@@ -108,7 +93,7 @@ class MeasurementTable : public TextPage {
                       [&](const DeviceEnergy& known) { return known.device == channel.name; });
       const std::vector<std::string>& whole = measured_.whole.channels;
       if (device || std::find(whole.begin(), whole.end(), channel.name) != whole.end()) continue;
-      std::string text = fmt::format("{} {}", channel.name, JoulesText(channel.energy_j));
+      std::string text = fmt::format("{} {}", channel.name, JoulesOrDash(channel.energy_j));
       if (!channel.within.empty()) text += fmt::format(" (in {})", channel.within);
       if (channel.meter.origin == Origin::kEstimated) text += " (estimated)";
       texts.push_back(std::move(text));
@@ -122,7 +107,7 @@ class MeasurementTable : public TextPage {
                           : fmt::format(", {} more than its devices", FormatJoules(whole.rest_j))));
     }
     if (!texts.empty()) {
-      Paragraph(fmt::format("also read, not added: {}", fmt::join(texts, "; ")), 0, kDimStyle);
+      SmallPrint(fmt::format("also read, not added: {}", fmt::join(texts, "; ")));
     }
   }
 
@@ -140,88 +125,36 @@ class MeasurementTable : public TextPage {
     std::vector<std::string> left_out;
     for (const DeviceEnergy* device : plots) {
       if (std::find(by_energy.begin(), by_energy.end(), device) != by_energy.end()) {
-        Plot(*device);
+        PowerPlot(device->device, device->slices_w, kRows, Columns(), "?");
+        Line();
       } else {
         left_out.push_back(device->device);
       }
     }
-    const int columns = static_cast<int>(Columns());
-    Marks();
-    Line(Blanks(kGutter) + Padded("0", columns - 8) +
-         RightAligned(FormatSeconds(measured_.seconds), 8));
+    WindowStarts();
+    TimeAxis(measured_.seconds, Columns());
     if (!left_out.empty()) {
-      Paragraph(fmt::format("and {} more: {}", left_out.size(), fmt::join(left_out, ", ")), 0,
-                kDimStyle);
+      SmallPrint(fmt::format("and {} more: {}", left_out.size(), fmt::join(left_out, ", ")));
     }
     Line();
   }
 
   size_t Columns() const { return static_cast<size_t>(std::max(20, width_ - kGutter)); }
 
-  // Mean power over each column of characters; NaN: not known.
-  std::vector<double> Watts(const DeviceEnergy& device) const {
-    std::vector<double> watts(Columns(), kUnknown);
-    const size_t slices = device.slices_w.size();
-    for (size_t column = 0; column < watts.size(); ++column) {
-      const size_t from = column * slices / watts.size();
-      const size_t to = std::max(from + 1, (column + 1) * slices / watts.size());
-      double sum = 0;
-      size_t count = 0;
-      for (size_t slice = from; slice < to; ++slice) {
-        if (std::isnan(device.slices_w[slice])) continue;
-        sum += device.slices_w[slice];
-        ++count;
-      }
-      if (count > 0) watts[column] = sum / static_cast<double>(count);
-    }
-    return watts;
-  }
-
-  void Plot(const DeviceEnergy& device) {
-    static constexpr std::array<const char*, 9> kBlocks = {" ", "▁", "▂", "▃", "▄",
-                                                           "▅", "▆", "▇", "█"};
-    const std::vector<double> watts = Watts(device);
-    double highest = 0;
-    for (const double watt : watts) highest = std::max(highest, std::isnan(watt) ? 0 : watt);
-    for (int row = kRows - 1; row >= 0; --row) {
-      std::string line = row == kRows - 1 ? RightAligned(FormatWatts(highest), kGutter - 1) + " "
-                         : row == 0       ? RightAligned("0 W", kGutter - 1) + " "
-                         : row == kRows / 2
-                             ? Padded(Ellipsize(Printable(device.device), kGutter - 1), kGutter)
-                             : Blanks(kGutter);
-      for (const double watt : watts) {
-        if (std::isnan(watt)) {
-          line += row == 0 ? "?" : " ";
-          continue;
-        }
-        const double height = highest > 0 ? watt / highest * kRows - row : 0;
-        const auto eighths = std::clamp(static_cast<int>(std::lround(height * 8)), 0, 8);
-        line += kBlocks[static_cast<size_t>(eighths)];
-      }
-      while (line.ends_with(' ')) line.pop_back();
-      Line(line);
-    }
-    Line();
-  }
-
-  void Marks() {
+  void WindowStarts() {
     if (measured_.windows.empty() || !(measured_.seconds > 0)) return;
-    std::string marks(Columns(), ' ');
+    std::vector<double> starts;
     for (const WindowEnergy& window : measured_.windows) {
-      const double along = window.start_s / measured_.seconds;
-      if (along < 0 || along >= 1) continue;
-      marks[static_cast<size_t>(along * static_cast<double>(marks.size()))] = '|';
+      starts.push_back(window.start_s / measured_.seconds);
     }
-    while (marks.ends_with(' ')) marks.pop_back();
-    Line(Padded("windows", kGutter) + marks);
+    Marks("windows", starts, Columns());
   }
 
   void Windows() {
     if (measured_.windows.empty()) return;
     const int name = 24;
-    Line(Dim(Padded("window", name) + RightAligned("start", kNumber) +
-             RightAligned("length", kNumber) + RightAligned("runs", 8) +
-             RightAligned("energy", kNumber) + RightAligned("ours", kNumber)));
+    const std::vector<int> widths = {-name, kNumber, kNumber, 8, kNumber, kNumber};
+    Line(Dim(Cells(widths, {"window", "start", "length", "runs", "energy", "ours"})));
     size_t left = kWindowsShown;
     for (const WindowEnergy& window : measured_.windows) {
       if (left-- == 0) {
@@ -230,11 +163,10 @@ class MeasurementTable : public TextPage {
       }
       const std::string label =
           window.name + (window.warm_up && window.name != "warm-up" ? " (warm-up)" : "");
-      Line(Padded(Ellipsize(Printable(label), static_cast<size_t>(name - 1)), name) +
-           RightAligned(FormatSeconds(window.start_s), kNumber) +
-           RightAligned(FormatSeconds(window.seconds), kNumber) +
-           RightAligned(window.runs > 0 ? FormatCount(window.runs) : "-", 8) +
-           Joules(window.energy_j) + Joules(window.ours_j));
+      Line(Cells(widths,
+                 {NameCell(label, name), FormatSeconds(window.start_s),
+                  FormatSeconds(window.seconds), window.runs > 0 ? FormatCount(window.runs) : "-",
+                  JoulesOrDash(window.energy_j), JoulesOrDash(window.ours_j)}));
     }
     Rounds();
     Line();
@@ -248,7 +180,7 @@ class MeasurementTable : public TextPage {
             ? ""
             : fmt::format("; energy is known of {}", measured_.energy_j.rounds);
     Line(fmt::format("{} {}: {} in {}{}", rounds, rounds == 1 ? "round" : "rounds",
-                     SpreadText(measured_.energy_j, JoulesText),
+                     SpreadText(measured_.energy_j, JoulesOrDash),
                      SpreadText(measured_.seconds_s, FormatSeconds), of_some));
   }
 
@@ -270,8 +202,8 @@ class MeasurementTable : public TextPage {
   void Processes() {
     if (measured_.processes.empty() || processes_ == 0) return;
     const int name = std::clamp(width_ - 3 * kNumber - 22, 12, 40);
-    Line(Dim(RightAligned("process", 9) + "  " + Padded("name", name) + RightAligned("threads", 9) +
-             RightAligned("CPU time", kNumber) + RightAligned("energy", kNumber)));
+    const std::vector<int> widths = {9, 2, -name, 9, kNumber, kNumber};
+    Line(Dim(Cells(widths, {"process", "", "name", "threads", "CPU time", "energy"})));
     size_t left = processes_;
     for (const ProcessEnergy& process : measured_.processes) {
       if (left-- == 0) {
@@ -280,10 +212,9 @@ class MeasurementTable : public TextPage {
       }
       const std::string label =
           process.name + (process.owner == TaskOwner::kRecorder ? " (the recorder)" : "");
-      Line(RightAligned(std::to_string(process.pid), 9) + "  " +
-           Padded(Ellipsize(Printable(label), static_cast<size_t>(name - 1)), name) +
-           RightAligned(FormatCount(process.threads), 9) +
-           RightAligned(FormatSeconds(process.cpu_s), kNumber) + Joules(EnergyOf(process)));
+      Line(Cells(widths, {std::to_string(process.pid), "", NameCell(label, name),
+                          FormatCount(process.threads), FormatSeconds(process.cpu_s),
+                          JoulesOrDash(EnergyOf(process))}));
     }
     Line();
   }

@@ -1,11 +1,9 @@
 // The models of the catalog: as a table, JSON and CSV.
-#include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "views/csv_table.h"
-#include "views/described.h"
 #include "views/text_page.h"
 #include "views/writers.h"
 
@@ -16,46 +14,35 @@ constexpr const char* kSchema = "beryl.models/1";
 
 std::string Table(const ModelList& models, const ViewOptions& options) {
   TextPage page(options);
-  int name = 5;
-  int family = 6;
+  const int name = Widest(models.rows, 5, [](const auto& row) { return row.name; });
+  const int family = Widest(models.rows, 6, [](const auto& row) { return row.family; });
+  const std::vector<int> widths = {-name - 2, -family, 8, 9, 8, 9};
+  page.Line(page.Dim(Cells(widths, {"model", "family", "layers", "param.", "tokens", "FLOP"})));
   for (const ModelList::Row& row : models.rows) {
-    name = std::max(name, static_cast<int>(DisplayWidth(Printable(row.name))));
-    family = std::max(family, static_cast<int>(DisplayWidth(Printable(row.family))));
-  }
-  page.Line(page.Dim(TextPage::Padded("model", name + 2) + TextPage::Padded("family", family) +
-                     TextPage::RightAligned("layers", 8) + TextPage::RightAligned("param.", 9) +
-                     TextPage::RightAligned("tokens", 8) + TextPage::RightAligned("FLOP", 9)));
-  for (const ModelList::Row& row : models.rows) {
-    page.Line(TextPage::Padded(Printable(row.name), name + 2) +
-              TextPage::Padded(Printable(row.family), family) +
-              TextPage::RightAligned(Amount(row.layers), 8) +
-              TextPage::RightAligned(Amount(static_cast<double>(row.parameters)), 9) +
-              TextPage::RightAligned(fmt::format("{}", row.tokens), 8) +
-              TextPage::RightAligned(Amount(row.flops), 9));
+    page.Line(Cells(widths, {Printable(row.name), Printable(row.family), Amount(row.layers),
+                             Amount(static_cast<double>(row.parameters)),
+                             std::to_string(row.tokens), Amount(row.flops)}));
   }
   page.Line();
-  page.Paragraph(fmt::format("{} models, without heads; FLOP: of one input of so many tokens",
-                             models.rows.size()),
+  page.SmallPrint(fmt::format("{} models, without heads; FLOP: of one input of so many tokens",
+                              models.rows.size()));
+  page.Paragraph(fmt::format("any other model of these families: its config.json; {}",
+                             ToolText(models.provenance)),
                  0, kDimStyle);
-  page.Foot("any other model of these families: its config.json", models.provenance);
   return page.Take();
 }
 
 std::string Json(const ModelList& models) {
   JsonWriter json;
   BeginResult(json, kSchema, models.provenance);
-  json.Key("models").BeginArray();
-  for (const ModelList::Row& row : models.rows) {
-    json.BeginObject();
+  json.Objects("models", models.rows, [&](const ModelList::Row& row) {
     json.Member("name", row.name);
     json.Member("family", row.family);
     json.Member("parameters", row.parameters);
     WriteWhole(json, "layers", row.layers);
     json.Member("tokens", row.tokens);
     WriteWhole(json, "flops", row.flops);
-    json.End();
-  }
-  json.End();
+  });
   json.Member("tool", ToolText(models.provenance));
   return EndResult(json);
 }

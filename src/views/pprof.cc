@@ -1,10 +1,6 @@
 // pprof's profile.proto, gzipped: https://github.com/google/pprof/blob/main/proto/profile.proto
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <numeric>
-
-#include <fmt/format.h>
 
 #include "base/deflate.h"
 #include "base/string_table.h"

@@ -1,5 +1,4 @@
 // How much a result hangs on how it was sampled: as a table, JSON and CSV.
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -8,7 +7,6 @@
 #include "views/compare.h"
 #include "views/csv_table.h"
 #include "views/matrix_looks.h"
-#include "views/precision_svg.h"
 #include "views/text_page.h"
 #include "views/writers.h"
 
@@ -36,33 +34,21 @@ class PrecisionTable : public TextPage {
   }
 
  private:
-  static std::string Similarity(double value) {
-    if (!std::isfinite(value)) return "-";
-    return value < 1 ? fmt::format("{:.4f}", std::min(value, 0.9999)) : "1";
-  }
-  static std::string Percent(double share) {
-    return std::isfinite(share) ? FormatPercent(share) : "-";
-  }
-
   void Sparsing() {
     const bool several = precision_.runs.size() > 1;
     Line(Bold("sampled more sparsely: every n-th power reading against all of them"));
-    Line(Dim(RightAligned("n", 6) + RightAligned("period", 11) + RightAligned("similarity", 12) +
-             (several ? RightAligned("lowest", 10) : "") + RightAligned("moved", 9) +
-             RightAligned("total", 9)));
+    const std::vector<int> widths = {6, 11, 12, several ? 10 : 0, 9, 9};
+    Line(Dim(Cells(widths, {"n", "period", "similarity", "lowest", "moved", "total"})));
     for (const Precision::Sparsing& point : precision_.sparsing) {
-      Line(RightAligned(FormatCount(point.every), 6) +
-           RightAligned(
-               std::isfinite(point.period_ms) ? FormatSeconds(point.period_ms * 1e-3) : "-", 11) +
-           RightAligned(Similarity(point.pearson), 12) +
-           (several ? RightAligned(Similarity(point.lowest), 10) : "") +
-           RightAligned(Percent(point.moved), 9) +
-           RightAligned((point.total_change > 0 ? "+" : "") + Percent(point.total_change), 9));
+      Line(Cells(
+          widths,
+          {FormatCount(point.every), OrDash(point.period_ms * 1e-3, FormatSeconds),
+           SimilarityText(point.pearson), SimilarityText(point.lowest), PercentOrDash(point.moved),
+           (point.total_change > 0 ? "+" : "") + PercentOrDash(point.total_change)}));
     }
-    Paragraph(
+    SmallPrint(
         "similarity: Pearson's correlation over operations, layers added up. moved: share of the "
-        "energy that went to other operations. total: change of the energy of all operations.",
-        0, kDimStyle);
+        "energy that went to other operations. total: change of the energy of all operations.");
     Line();
   }
 
@@ -70,10 +56,11 @@ class PrecisionTable : public TextPage {
     if (precision_.widening.empty()) return;
     Line(Bold(fmt::format("sampled longer: the first n {}s against all {}", precision_.sample,
                           precision_.widening.back().samples)));
-    Line(Dim(RightAligned("n", 6) + RightAligned("similarity", 12) + RightAligned("moved", 9)));
+    const std::vector<int> widths = {6, 12, 9};
+    Line(Dim(Cells(widths, {"n", "similarity", "moved"})));
     for (const Precision::Widening& point : precision_.widening) {
-      Line(RightAligned(FormatCount(point.samples), 6) +
-           RightAligned(Similarity(point.pearson), 12) + RightAligned(Percent(point.moved), 9));
+      Line(Cells(widths, {FormatCount(point.samples), SimilarityText(point.pearson),
+                          PercentOrDash(point.moved)}));
     }
     Line();
   }
@@ -83,21 +70,12 @@ class PrecisionTable : public TextPage {
     const size_t boxes = found.runs.size();
     if (boxes < 2) return;
     Line(Bold(fmt::format("again and again: similarity of energy between {}s", precision_.sample)));
-    std::string head = Blanks(3);
-    for (size_t column = 0; column < boxes; ++column) head += RightAligned(LetterOf(column), 8);
-    Line(Dim(head));
-    for (size_t row = 0; row < boxes; ++row) {
-      std::string line = Padded(LetterOf(row), 3);
-      for (size_t column = 0; column < boxes; ++column) {
-        line += RightAligned(Similarity(found.energy_pearson[row * boxes + column]), 8);
-      }
-      Line(line);
-    }
+    WriteMatrix(*this, found.energy_pearson, boxes, 8, SimilarityText);
     std::string names;
     for (size_t box = 0; box < boxes; ++box) {
       names += fmt::format("{}{} {}", box > 0 ? "; " : "", LetterOf(box), found.runs[box]);
     }
-    Paragraph(names, 0, kDimStyle);
+    SmallPrint(names);
     Line();
   }
 
@@ -106,32 +84,22 @@ class PrecisionTable : public TextPage {
 
 std::string Json(const Precision& precision) {
   JsonWriter json;
-  BeginResult(json, kSchema, precision.provenance);
-  json.Key("verdicts").BeginArray();
-  for (const std::string& verdict : precision.verdicts) json.Value(verdict);
-  json.End();
-  json.Key("sparsing").BeginArray();
-  for (const Precision::Sparsing& point : precision.sparsing) {
-    json.BeginObject();
+  BeginResult(json, "beryl.precision/1", precision.provenance);
+  json.Member("verdicts", precision.verdicts);
+  json.Objects("sparsing", precision.sparsing, [&](const Precision::Sparsing& point) {
     json.Member("every", point.every);
     json.Member("period_ms", point.period_ms);
     json.Member("pearson", point.pearson);
     json.Member("lowest", point.lowest);
     json.Member("moved", point.moved);
     json.Member("total_change", point.total_change);
-    json.End();
-  }
-  json.End();
+  });
   json.Member("sample", precision.sample);
-  json.Key("widening").BeginArray();
-  for (const Precision::Widening& point : precision.widening) {
-    json.BeginObject();
+  json.Objects("widening", precision.widening, [&](const Precision::Widening& point) {
     json.Member("samples", point.samples);
     json.Member("pearson", point.pearson);
     json.Member("moved", point.moved);
-    json.End();
-  }
-  json.End();
+  });
   WriteSimilarity(json, "stability", precision.stability);
   json.Key("runs").BeginArray();
   for (size_t run = 0; run < precision.runs.size(); ++run) {

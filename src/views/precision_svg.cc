@@ -1,23 +1,21 @@
-#include "views/precision_svg.h"
-
+// The picture of a precision: similarity against the period and against the number of samples, and
+// between samples.
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/text.h"
 #include "views/compare.h"
+#include "views/figures.h"
 #include "views/matrix_looks.h"
 #include "views/svg_parts.h"
 
 namespace beryl::views {
 namespace {
 
-constexpr double kWidth = 900;
-constexpr double kMargin = 28;
-constexpr double kInner = kWidth - 2 * kMargin;
 constexpr double kPlotHeight = 220;
-constexpr double kAxisRoom = 62;
 
 struct CurvePoint {
   double x = 0;
@@ -68,21 +66,13 @@ void DrawCurve(SvgCanvas& canvas, Point at, double width, std::string_view title
   }
 }
 
-std::string Percent(double share) { return std::isfinite(share) ? FormatPercent(share) : "-"; }
-
 }  // namespace
 
 std::string DrawPrecision(const Precision& precision) {
-  std::string said;
-  for (const std::string& verdict : precision.verdicts)
-    said += (said.empty() ? "" : ". ") + verdict;
+  const std::string said = fmt::format("{}", fmt::join(precision.verdicts, ". "));
   SvgCanvas canvas("How much the result hangs on its sampling", said);
-  std::string label;
-  for (const AccountReport& report : precision.runs) {
-    if (!report.context.label.empty()) label = report.context.label;
-  }
-  double y = DrawHeading(canvas, kMargin, kInner, "How much the result hangs on its sampling", said,
-                         label) +
+  double y = DrawHeading(canvas, kWidth, "How much the result hangs on its sampling", said,
+                         WarningLabel(precision.runs)) +
              8;
   const bool has_widening = !precision.widening.empty();
   constexpr double kGap = 30;
@@ -95,7 +85,8 @@ std::string DrawPrecision(const Precision& precision) {
         {timed ? point.period_ms : point.every, point.pearson,
          timed ? FormatSeconds(point.period_ms * 1e-3) : fmt::format("{}", point.every),
          fmt::format("every {}. reading: similarity {:.4f}, {} moved, total {}", point.every,
-                     point.pearson, Percent(point.moved), Percent(point.total_change))});
+                     point.pearson, PercentOrDash(point.moved),
+                     PercentOrDash(point.total_change))});
   }
   DrawCurve(canvas, {kMargin, y}, has_widening ? half : kInner,
             "sampled more sparsely, against all readings", "time between power readings", sparsing);
@@ -105,7 +96,7 @@ std::string DrawPrecision(const Precision& precision) {
       widening.push_back({static_cast<double>(point.samples), point.pearson,
                           FormatCount(point.samples),
                           fmt::format("the first {}: similarity {:.4f}, {} moved", point.samples,
-                                      point.pearson, Percent(point.moved))});
+                                      point.pearson, PercentOrDash(point.moved))});
     }
     DrawCurve(canvas, {kMargin + half + kGap, y}, half,
               fmt::format("sampled longer, against all {}s", precision.sample),
@@ -127,8 +118,8 @@ std::string DrawPrecision(const Precision& precision) {
     }
     y = std::max(end, line) + 16;
   }
-  y = DrawFooter(canvas, kMargin, y, kInner, SourcesOf(precision.runs, precision.labels));
-  return canvas.Take(kWidth, y + 6, precision.provenance);
+  return FinishPicture(canvas, kWidth, y, SourcesOf(precision.runs, precision.labels),
+                       precision.provenance);
 }
 
 }  // namespace beryl::views

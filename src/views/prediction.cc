@@ -1,6 +1,5 @@
 // Predicted energy: as a table, JSON and CSV; and what was learned, in words.
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -59,7 +58,7 @@ TreeColumns TreeOf(const PredictionReport& report, size_t run) {
 class PredictionTable : public TextPage {
  public:
   PredictionTable(const PredictionReport& report, const ViewOptions& options)
-      : TextPage(options), report_(report), options_(options) {}
+      : TextPage(options), report_(report) {}
 
   std::string Write() {
     Paragraph(Bold(ProfileText(report_.model)));
@@ -84,28 +83,17 @@ class PredictionTable : public TextPage {
   }
 
  private:
-  static constexpr int kNumber = 11;
-  static constexpr int kRange = 22;
-
-  std::string Numbers(const Column& column, NodeId node, double measured) const {
-    const double predicted = column.total[node];
-    return RightAligned(JoulesOrDash(predicted), kNumber) +
-           RightAligned(JoulesBetween(column.low[node], column.high[node]), kRange) +
-           RightAligned(JoulesOrDash(measured), kNumber) +
-           RightAligned(Figure(predicted / measured - 1, Quantity::kOff), 10);
-  }
-  static std::string Head() {
-    return RightAligned("predicted", kNumber) + RightAligned("between", kRange) +
-           RightAligned("measured", kNumber) + RightAligned("off", 10);
-  }
-
   void Runs() {
-    const int name = std::max(16, std::min(40, width_ - 2 * kNumber - kRange - 10 - 10));
-    Line(Dim(Padded("model", name) + RightAligned("input", 9) + Head()));
+    const int name = std::clamp(width_ - 64, 16, 40);
+    const std::vector<int> widths = {-name, 9, 11, 22, 11, 10};
+    Line(Dim(Cells(widths, {"model", "input", "predicted", "between", "measured", "off"})));
     for (size_t run = 0; run < report_.data.runs.size(); ++run) {
       const ModelRun& of = report_.data.runs[run];
-      Line(Padded(Ellipsize(Printable(of.model), static_cast<size_t>(name) - 1), name) +
-           RightAligned(InputText(of), 9) + Numbers(report_.predicted[run], 0, of.measured[0]));
+      const Column& column = report_.predicted[run];
+      Line(
+          Cells(widths, {NameCell(of.model, name), InputText(of), JoulesOrDash(column.total[0]),
+                         JoulesBetween(column.low[0], column.high[0]), JoulesOrDash(of.measured[0]),
+                         Figure(column.total[0] / of.measured[0] - 1, Quantity::kOff)}));
     }
   }
 
@@ -118,7 +106,6 @@ class PredictionTable : public TextPage {
   }
 
   const PredictionReport& report_;
-  const ViewOptions& options_;
 };
 
 std::string Json(const PredictionReport& report, const ViewOptions& options) {

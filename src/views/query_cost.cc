@@ -15,58 +15,40 @@ namespace {
 
 constexpr const char* kSchema = "beryl.cost/1";
 
-class CostTable : public TextPage {
- public:
-  CostTable(const QueryCosts& costs, const ViewOptions& options)
-      : TextPage(options), costs_(costs) {}
+std::string Size(double size) { return size > 0 ? fmt::format("{:g}", size) : "-"; }
 
-  std::string Write() {
-    const Electricity& grid = costs_.electricity;
-    Paragraph(fmt::format(
-        "{} queries, each {} of a batch", FigureOrDash(costs_.queries),
-        costs_.passages == 1 ? "one item" : FigureOrDash(costs_.passages) + " items (passages)"));
-    Line();
-    for (const QueryCosts::Row& row : costs_.rows) {
-      widest_ = std::max(widest_, static_cast<int>(DisplayWidth(Printable(row.model))));
-      interval_ = interval_ || std::isfinite(row.kwh_low);
-    }
-    widest_ = std::min(widest_, 26);
-    Head(grid.currency.empty() ? "price" : Printable(grid.currency));
-    for (const QueryCosts::Row& row : costs_.rows) Row(row);
-    Line();
-    Paragraph(ElectricityText(grid));
-    Foot(fmt::format("energy {}; data: {}", EnergySources(costs_.origin), costs_.origin.data),
-         costs_.origin.provenance);
-    return Take();
-  }
-
- private:
-  void Head(const std::string& currency) {
-    Line(Dim(Padded("model", widest_) + RightAligned("batch", 7) + RightAligned("seq", 7) +
-             RightAligned("a batch", 10) + RightAligned("a query", 10) + RightAligned("kWh", 11) +
-             (interval_ ? RightAligned("between", 22) : "") + RightAligned(currency, 11) +
-             RightAligned("kg CO2e", 11) + "  energy"));
-  }
-
-  static std::string Size(double size) { return size > 0 ? fmt::format("{:g}", size) : "-"; }
-
-  void Row(const QueryCosts::Row& row) {
-    const std::string interval =
+std::string Table(const QueryCosts& costs, const ViewOptions& options) {
+  TextPage page(options);
+  const Electricity& grid = costs.electricity;
+  page.Paragraph(fmt::format(
+      "{} queries, each {} of a batch", FigureOrDash(costs.queries),
+      costs.passages == 1 ? "one item" : FigureOrDash(costs.passages) + " items (passages)"));
+  page.Line();
+  const int name = std::min(26, Widest(costs.rows, 5, [](const auto& row) { return row.model; }));
+  const bool interval = std::any_of(costs.rows.begin(), costs.rows.end(),
+                                    [](const auto& row) { return std::isfinite(row.kwh_low); });
+  const std::vector<int> widths = {-name, 7, 7, 10, 10, 11, interval ? 22 : 0, 11, 11};
+  const std::string currency = grid.currency.empty() ? "price" : Printable(grid.currency);
+  page.Line(page.Dim(Cells(widths, {"model", "batch", "seq", "a batch", "a query", "kWh", "between",
+                                    currency, "kg CO2e"}) +
+                     "  energy"));
+  for (const QueryCosts::Row& row : costs.rows) {
+    const std::string between =
         std::isfinite(row.kwh_low)
             ? fmt::format("{} - {}", FigureOrDash(row.kwh_low), FigureOrDash(row.kwh_high))
             : "";
-    Line(Padded(Ellipsize(Printable(row.model), static_cast<size_t>(widest_)), widest_) +
-         RightAligned(Size(row.batch_size), 7) + RightAligned(Size(row.seq_len), 7) +
-         RightAligned(JoulesOrDash(row.batch_j), 10) + RightAligned(JoulesOrDash(row.query_j), 10) +
-         RightAligned(FigureOrDash(row.kwh), 11) + (interval_ ? RightAligned(interval, 22) : "") +
-         RightAligned(FigureOrDash(row.price), 11) + RightAligned(FigureOrDash(row.co2e_kg), 11) +
-         "  " + (row.predicted ? "predicted" : "measured"));
+    page.Line(
+        Cells(widths, {NameCell(row.model, name, 0), Size(row.batch_size), Size(row.seq_len),
+                       JoulesOrDash(row.batch_j), JoulesOrDash(row.query_j), FigureOrDash(row.kwh),
+                       between, FigureOrDash(row.price), FigureOrDash(row.co2e_kg)}) +
+        (row.predicted ? "  predicted" : "  measured"));
   }
-
-  const QueryCosts& costs_;
-  int widest_ = 5;
-  bool interval_ = false;
-};
+  page.Line();
+  page.Paragraph(ElectricityText(grid));
+  page.SmallPrint(
+      fmt::format("energy {}; data: {}", EnergySources(costs.origin), costs.origin.data));
+  return page.Take();
+}
 
 std::string Json(const QueryCosts& costs) {
   JsonWriter json;
@@ -75,9 +57,7 @@ std::string Json(const QueryCosts& costs) {
   WriteElectricity(json, costs.electricity);
   json.Member("queries", costs.queries);
   json.Member("passages", costs.passages);
-  json.Key("rows").BeginArray();
-  for (const QueryCosts::Row& row : costs.rows) {
-    json.BeginObject();
+  json.Objects("rows", costs.rows, [&](const QueryCosts::Row& row) {
     json.Member("model", Printable(row.model));
     json.Member("batch_size", KnownSize(row.batch_size));
     json.Member("seq_len", KnownSize(row.seq_len));
@@ -89,9 +69,7 @@ std::string Json(const QueryCosts& costs) {
     json.Member("kwh_high", row.kwh_high);
     json.Member("price", row.price);
     json.Member("co2e_kg", row.co2e_kg);
-    json.End();
-  }
-  json.End();
+  });
   return EndResult(json);
 }
 
@@ -116,7 +94,7 @@ std::string Csv(const QueryCosts& costs) {
 std::string Write(const QueryCosts& costs, Format format, const ViewOptions& options) {
   if (format == Format::kJson) return Json(costs);
   if (format == Format::kCsv) return Csv(costs);
-  return CostTable(costs, options).Write();
+  return Table(costs, options);
 }
 
 }  // namespace beryl::views

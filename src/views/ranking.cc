@@ -2,6 +2,7 @@
 #include "views/ranking.h"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -14,17 +15,6 @@ namespace {
 
 std::string Schema(const OperationRanking& ranking) {
   return fmt::format("beryl.{}/1", RankingName(ranking.kind));
-}
-
-void WriteMeasures(JsonWriter& json, const OperationRow& row) {
-  json.Member("energy_j", row.energy_j);
-  json.Member("seconds", row.seconds);
-  json.Member("power_w", row.power_w);
-  json.Member("count", row.count);
-  if (row.static_j) json.Member("static_j", row.static_j);
-  json.Member("mean_step_j", row.mean_step_j);
-  json.Member("deviation_step_j", row.deviation_step_j);
-  json.Member("deviation_step_w", row.deviation_step_w);
 }
 
 bool IsSameName(const OperationRow& a, const OperationRow& b) {
@@ -40,35 +30,25 @@ std::string WriteRankingJson(const AccountReport& report, const OperationRanking
   json.Key("phase").Value(ranking.phase ? std::optional(PhaseName(*ranking.phase)) : std::nullopt);
   json.Member("total_j", ranking.total_j);
   json.Member("min_share", ranking.min_share);
-  json.Key("rows").BeginArray();
-  size_t device = 0;
-  for (size_t i = 0; i < count; ++i) {
-    const OperationRow& row = ranking.rows[i];
-    json.BeginObject();
+  auto device = ranking.by_device.begin();
+  json.Objects("rows", std::span(ranking.rows).first(count), [&](const OperationRow& row) {
     json.Member("name", row.name);
     json.Member("phase", PhaseName(row.phase));
     json.Member("type", row.type);
     json.Member("device", row.device);
     WriteMeasures(json, row);
+    json.Member("deviation_step_w", row.deviation_step_w);
     json.Member("share", ShareOf(row, ranking));
     json.Member("layers", row.layers);
-    if (!row.shapes.empty()) {
-      json.Key("shapes").BeginArray();
-      for (const std::string& shapes : row.shapes) json.Value(shapes);
-      json.End();
-    }
-    json.Key("devices").BeginArray();
-    for (; device < ranking.by_device.size() && IsSameName(ranking.by_device[device], row);
-         ++device) {
-      json.BeginObject();
-      json.Member("device", ranking.by_device[device].device);
-      WriteMeasures(json, ranking.by_device[device]);
-      json.End();
-    }
-    json.End();
-    json.End();
-  }
-  json.End();
+    if (!row.shapes.empty()) json.Member("shapes", row.shapes);
+    const auto first = device;
+    while (device != ranking.by_device.end() && IsSameName(*device, row)) ++device;
+    json.Objects("devices", std::span(first, device), [&](const OperationRow& part) {
+      json.Member("device", part.device);
+      WriteMeasures(json, part);
+      json.Member("deviation_step_w", part.deviation_step_w);
+    });
+  });
   json.Member("rows_total", ranking.rows.size());
   return EndResult(json);
 }
@@ -90,72 +70,46 @@ std::string WriteRankingCsv(const AccountReport& report, const OperationRanking&
   return csv.Take();
 }
 
-class RankingTable : public TextPage {
- public:
-  RankingTable(const OperationRanking& ranking, const ViewOptions& options)
-      : TextPage(options), ranking_(ranking) {}
-
-  std::string Write(size_t count) {
-    const bool by_power = ranking_.kind == OperationRanking::Kind::kStpf;
-    const bool narrow = width_ < kNarrow;
-    const bool steps = !narrow && HasSteps(ranking_);
-    Line(Bold(RankingTitle(ranking_)));
-    Paragraph(ShownText(ranking_, count), 0, kDimStyle);
-    Line();
-    std::string head = fmt::format("{:>9}", by_power ? "power" : "energy");
-    if (steps) head += fmt::format("{:>10}", "± a step");
-    if (!narrow) head += fmt::format("{:>9}{:>9}", by_power ? "energy" : "power", "time");
-    head += fmt::format("{:>8}{:>8}       operation", "share", "count");
-    Line(Bold(head));
-    for (size_t i = 0; i < count; ++i) Row(ranking_.rows[i], by_power, narrow, steps);
-    if (count < ranking_.rows.size()) {
-      Line(Dim(fmt::format("{:>9} more", FormatCount(ranking_.rows.size() - count))));
-    }
-    Line();
-    return Take();
-  }
-
- private:
-  void Row(const OperationRow& row, bool by_power, bool narrow, bool steps) {
-    const std::string energy = row.energy_j ? FormatJoules(*row.energy_j) : "?";
-    const std::string power = row.power_w ? FormatWatts(*row.power_w) : "?";
-    std::string line = RightAligned(by_power ? power : energy, 9);
-    if (steps) {
-      const auto& deviation = by_power ? row.deviation_step_w : row.deviation_step_j;
-      const std::string text = !deviation ? ""
-                               : by_power ? FormatWatts(*deviation)
-                                          : FormatJoules(*deviation);
-      line += RightAligned(text.empty() ? "?" : "±" + text, 10);
-    }
-    if (!narrow) {
-      line +=
-          RightAligned(by_power ? energy : power, 9) + RightAligned(FormatSeconds(row.seconds), 9);
-    }
-    const auto share = ShareOf(row, ranking_);
-    line += RightAligned(share ? FormatPercent(*share) : "?", 8) +
-            RightAligned(FormatCount(row.count), 8);
+std::string Table(const OperationRanking& ranking, size_t count, const ViewOptions& options) {
+  TextPage page(options);
+  const int width = std::max(options.width, kNarrowest);
+  const bool by_power = ranking.kind == OperationRanking::Kind::kStpf;
+  const bool narrow = width < kNarrow;
+  const bool steps = !narrow && HasSteps(ranking);
+  const std::vector<int> widths = {9, steps ? 10 : 0, narrow ? 0 : 9, narrow ? 0 : 9, 8, 8};
+  page.Line(page.Bold(RankingTitle(ranking)));
+  page.SmallPrint(ShownText(ranking, count));
+  page.Line();
+  page.Line(page.Bold(Cells(widths, {by_power ? "power" : "energy", "± a step",
+                                     by_power ? "energy" : "power", "time", "share", "count"}) +
+                      "       operation"));
+  for (const OperationRow& row : std::span(ranking.rows).first(count)) {
+    const std::string energy = OrUnknown(row.energy_j, FormatJoules);
+    const std::string power = OrUnknown(row.power_w, FormatWatts);
+    const auto& deviation = by_power ? row.deviation_step_w : row.deviation_step_j;
+    const std::string line =
+        Cells(widths,
+              {by_power ? power : energy,
+               (deviation ? "±" : "") + OrUnknown(deviation, by_power ? FormatWatts : FormatJoules),
+               by_power ? energy : power, FormatSeconds(row.seconds),
+               OrUnknown(ShareOf(row, ranking), FormatPercent), FormatCount(row.count)});
     const PhaseLook& look = kPhaseLooks[static_cast<size_t>(row.phase)];
     const int front = static_cast<int>(DisplayWidth(line)) + 7;
-    const auto room = static_cast<size_t>(std::max(12, width_ - front));
-    Line(line + "  " + Styled(Padded(look.short_name, 5), look.color) +
-         EllipsizePath(Printable(row.name), room));
+    page.Line(line + "  " + page.Styled(Padded(look.short_name, 5), look.color) +
+              EllipsizePath(Printable(row.name), static_cast<size_t>(std::max(12, width - front))));
   }
-
-  const OperationRanking& ranking_;
-};
+  if (count < ranking.rows.size()) {
+    page.Line(page.Dim(fmt::format("{:>9} more", FormatCount(ranking.rows.size() - count))));
+  }
+  page.Line();
+  return page.Take();
+}
 
 }  // namespace
 
 std::string_view RankingName(OperationRanking::Kind kind) {
-  switch (kind) {
-    case OperationRanking::Kind::kStef:
-      return "stef";
-    case OperationRanking::Kind::kStpf:
-      return "stpf";
-    case OperationRanking::Kind::kTef:
-      break;
-  }
-  return "tef";
+  using Kind = OperationRanking::Kind;
+  return kind == Kind::kStef ? "stef" : kind == Kind::kStpf ? "stpf" : "tef";
 }
 
 std::string RankingTitle(const OperationRanking& ranking) {
@@ -200,19 +154,13 @@ std::string Write(const AccountReport& report, const OperationRanking& ranking, 
   const size_t all = ranking.rows.size();
   auto count = [&](std::optional<int> unless_given) {
     const auto top = options.top ? options.top : unless_given;
-    return top ? std::min(all, static_cast<size_t>(std::max(0, *top))) : all;
+    return top ? CountShown(all, *top) : all;
   };
-  switch (format) {
-    case Format::kJson:
-      return WriteRankingJson(report, ranking, count({}));
-    case Format::kCsv:
-      return WriteRankingCsv(report, ranking, count({}));
-    case Format::kSvg:
-      return DrawRanking(report, ranking, count(kPictureRows));
-    default:
-      return WriteHead(report, options) + RankingTable(ranking, options).Write(count(kScreenRows)) +
-             WriteBooks(report, options);
-  }
+  if (format == Format::kJson) return WriteRankingJson(report, ranking, count({}));
+  if (format == Format::kCsv) return WriteRankingCsv(report, ranking, count({}));
+  if (format == Format::kSvg) return DrawRanking(report, ranking, count(kPictureRows));
+  return WriteHead(report, options) + Table(ranking, count(kScreenRows), options) +
+         WriteBooks(report, options);
 }
 
 }  // namespace beryl::views

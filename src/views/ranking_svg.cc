@@ -11,8 +11,6 @@
 namespace beryl::views {
 namespace {
 
-constexpr double kWidth = 900;
-constexpr double kMargin = 28;
 constexpr double kRow = 42;
 constexpr double kBar = 15;
 constexpr double kLabelRoom = 130;  // right of the longest bar
@@ -30,7 +28,7 @@ class RankingPicture {
                 Description()) {}
 
   std::string Draw() {
-    double y = DrawHeading(canvas_, kMargin, kWidth - 2 * kMargin,
+    double y = DrawHeading(canvas_, kWidth,
                            fmt::format("{}: {}", RankingTitle(ranking_), RunName(report_.context)),
                            Subtitle(), report_.context.label);
     y = Legend(y + 4);
@@ -51,8 +49,7 @@ class RankingPicture {
       canvas_.Text(kMargin, top + 4, "nothing to show: no operation with known energy",
                    {.color = kDim});
     }
-    y = DrawFooter(canvas_, kMargin, bottom + 60, kWidth - 2 * kMargin, SourceLines(report_));
-    return canvas_.Take(kWidth, y + 6, report_.provenance);
+    return FinishPicture(canvas_, kWidth, bottom + 60, SourceLines(report_), report_.provenance);
   }
 
  private:
@@ -89,13 +86,7 @@ class RankingPicture {
     for (size_t i = 0; i < count_; ++i) {
       occurs[static_cast<size_t>(ranking_.rows[i].phase)] = true;
     }
-    std::vector<LegendEntry> entries;
-    for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-      if (!occurs[phase]) continue;
-      entries.push_back({PhaseColor(static_cast<Phase>(phase)),
-                         std::string(PhaseName(static_cast<Phase>(phase)))});
-    }
-    return DrawLegend(canvas_, kMargin, y, kWidth - kMargin, entries) + 6;
+    return DrawLegend(canvas_, kMargin, y, kWidth - kMargin, PhaseEntries(occurs)) + 6;
   }
 
   std::string Tooltip(size_t i) const {
@@ -113,26 +104,15 @@ class RankingPicture {
   void Row(size_t i, const Scale& x, double top) {
     const OperationRow& row = ranking_.rows[i];
     canvas_.BeginGroup(Tooltip(i));
-    canvas_.Text(kMargin, top + 13, EllipsizePathToWidth(row.name, kWidth - 2 * kMargin, kText),
-                 {.size = kText});
+    canvas_.Text(kMargin, top + 13, EllipsizePathToWidth(row.name, kInner, kText), {.size = kText});
     const double y = top + 18;
     const double end = x(Value(i));
     canvas_.Rectangle(x.from, y, std::max(1.0, end - x.from), kBar,
                       {.fill = PhaseColor(row.phase), .radius = 2});
     double label = end;
     if (const auto deviation = Deviation(i); deviation && *deviation > 0) {
-      const double low = x(std::max(0.0, Value(i) - *deviation));
       const double high = x(Value(i) + *deviation);
-      const double middle = y + kBar / 2;
-      // On a halo of the page, so that the whisker shows on the bar too.
-      canvas_.Line({low, middle}, {high, middle}, {.stroke = kPage, .stroke_width = 3.5});
-      for (const double at : {low, high}) {
-        canvas_.Line({at, middle - 5}, {at, middle + 5}, {.stroke = kPage, .stroke_width = 3.5});
-      }
-      canvas_.Line({low, middle}, {high, middle}, {.stroke = kInk, .stroke_width = 1.5});
-      for (const double at : {low, high}) {
-        canvas_.Line({at, middle - 5}, {at, middle + 5}, {.stroke = kInk, .stroke_width = 1.5});
-      }
+      DrawWhisker(canvas_, x(std::max(0.0, Value(i) - *deviation)), high, y + kBar / 2);
       label = std::max(label, high);
     }
     const auto share = ShareOf(row, ranking_);

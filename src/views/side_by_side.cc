@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "views/described.h"
 #include "views/text_page.h"
 #include "views/tree_view.h"
 #include "views/writers.h"
@@ -30,16 +29,12 @@ std::string Table(const SideBySide& set, const ViewOptions& options) {
 std::string Json(const SideBySide& set, const ViewOptions& options) {
   JsonWriter json;
   BeginResult(json, kSchema, set.provenance);
-  json.Key("sides").BeginArray();
-  for (const SideBySide::Side& side : set.sides) {
-    json.BeginObject();
+  json.Objects("sides", set.sides, [&](const SideBySide::Side& side) {
     json.Member("label", side.label);
     json.Member("what", side.what);
-    json.End();
-  }
-  json.End();
+  });
   WriteTree(json.Key("tree"), set.tree, options);
-  WriteSentences(json, "notes", set.notes);
+  json.Member("notes", set.notes);
   json.Member("tool", ToolText(set.provenance));
   return EndResult(json);
 }

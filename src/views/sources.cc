@@ -1,8 +1,8 @@
 // The meters of a machine: as a table, JSON and CSV.
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/text.h"
 #include "views/csv_table.h"
@@ -19,15 +19,8 @@ std::string_view KindText(const PowerChannel& channel) {
 }
 
 std::string_view VerdictText(SourceCheck::Verdict verdict) {
-  switch (verdict) {
-    case SourceCheck::Verdict::kGood:
-      return "good";
-    case SourceCheck::Verdict::kBad:
-      return "bad";
-    case SourceCheck::Verdict::kUntold:
-      break;
-  }
-  return "untold";
+  using Verdict = SourceCheck::Verdict;
+  return verdict == Verdict::kGood ? "good" : verdict == Verdict::kBad ? "bad" : "untold";
 }
 
 bool StandsStill(const PowerChannel& channel) {
@@ -45,21 +38,14 @@ class SourcesTable : public TextPage {
     Duplicates();
     Refused();
     Checks();
-    std::string features;
-    for (const std::string& feature : report_.features) {
-      features += (features.empty() ? "" : ", ") + feature;
-    }
-    Paragraph("resource features: " + (features.empty() ? "none" : features), 0, kDimStyle);
-    Paragraph("CPU time by " + report_.cpu_time, 0, kDimStyle);
+    const std::string features = fmt::format("{}", fmt::join(report_.features, ", "));
+    SmallPrint("resource features: " + (features.empty() ? "none" : features));
+    SmallPrint("CPU time by " + report_.cpu_time);
     Foot(report_.provenance.machine, report_.provenance);
     return Take();
   }
 
  private:
-  static std::string OrDash(double value, std::string (*format)(double)) {
-    return std::isfinite(value) ? format(value) : "-";
-  }
-
   static std::string StateOf(const PowerChannel& channel) {
     if (StandsStill(channel)) return "still";
     return channel.meter.origin == Origin::kEstimated ? "guess" : "ok";
@@ -67,38 +53,32 @@ class SourcesTable : public TextPage {
 
   void Found() {
     Line(Bold("found"));
-    if (report_.found.empty()) Line("  nothing that can be read");
-    int device = 6;
-    int source = 6;
-    int within = 6;
-    for (size_t i = 0; i < report_.found.size(); ++i) {
-      device = std::max(device, Width(report_.found[i].name));
-      source = std::max(source, Width(report_.found[i].meter.source));
-      within = std::max(within, Width(report_.within[i]));
+    if (report_.found.empty()) {
+      Line("  nothing that can be read");
+      return Line();
     }
-    if (!report_.found.empty()) {
-      Line(Dim("  " + Padded("device", device + 2) + Padded("source", source + 2) +
-               Padded("kind", 9) + Padded("within", within) + RightAligned("step", 10) +
-               RightAligned("power", 10) + RightAligned("least", 10) + "  state"));
-    }
+    const auto& found = report_.found;
+    const int device = Widest(found, 6, [](const auto& channel) { return channel.name; });
+    const int source = Widest(found, 6, [](const auto& channel) { return channel.meter.source; });
+    const int within = Widest(report_.within, 6, [](const auto& other) { return other; });
+    const std::vector<int> widths = {2, -device - 2, -source - 2, -9, -within, 10, 10, 10};
+    Line(Dim(Cells(widths, {"", "device", "source", "kind", "within", "step", "power", "least"}) +
+             "  state"));
     for (size_t i = 0; i < report_.found.size(); ++i) {
       const PowerChannel& channel = report_.found[i];
       const std::string state = StateOf(channel);
-      Line("  " + Padded(Printable(channel.name), device + 2) +
-           Padded(Printable(channel.meter.source), source + 2) + Padded(KindText(channel), 9) +
-           Padded(report_.within[i].empty() ? "-" : Printable(report_.within[i]), within) +
-           RightAligned(OrDash(channel.meter.update_period_us * 1e-6, FormatSeconds), 10) +
-           RightAligned(OrDash(report_.seen_w[i], FormatWatts), 10) +
-           RightAligned(OrDash(report_.smallest_j[i], FormatJoules), 10) + "  " +
-           (state == "ok" ? state : Styled(state, kWarningStyle)));
+      Line(Cells(widths,
+                 {"", Printable(channel.name), Printable(channel.meter.source), KindText(channel),
+                  report_.within[i].empty() ? "-" : Printable(report_.within[i]),
+                  OrDash(channel.meter.update_period_us * 1e-6, FormatSeconds),
+                  OrDash(report_.seen_w[i], FormatWatts), JoulesOrDash(report_.smallest_j[i])}) +
+           "  " + (state == "ok" ? state : Styled(state, kWarningStyle)));
       Paragraph(channel.meter.reads, 6, kDimStyle);
     }
-    if (!report_.found.empty()) {
-      Paragraph(
-          "step: time between two updates, as seen. power: as seen. least: the least energy it can "
-          "tell. still: the counter did not move (see the checks). guess: worked out, not measured",
-          2, kDimStyle);
-    }
+    Paragraph(
+        "step: time between two updates, as seen. power: as seen. least: the least energy it can "
+        "tell. still: the counter did not move (see the checks). guess: worked out, not measured",
+        2, kDimStyle);
     Line();
   }
 
@@ -134,10 +114,6 @@ class SourcesTable : public TextPage {
     Line();
   }
 
-  static int Width(const std::string& text) {
-    return static_cast<int>(DisplayWidth(Printable(text)));
-  }
-
   const SourceReport& report_;
 };
 
@@ -170,38 +146,24 @@ std::string Json(const SourceReport& report) {
   json.Key("found").BeginArray();
   for (size_t i = 0; i < report.found.size(); ++i) WriteChannel(json, report, i);
   json.End();
-  json.Key("duplicates").BeginArray();
-  for (const DuplicateChannel& duplicate : report.duplicates) {
-    json.BeginObject();
+  json.Objects("duplicates", report.duplicates, [&](const DuplicateChannel& duplicate) {
     json.Member("source", duplicate.source);
     json.Member("device", duplicate.channel);
     json.Member("reads", duplicate.reads);
     json.Member("used", duplicate.used);
-    json.End();
-  }
-  json.End();
-  json.Key("refused").BeginArray();
-  for (const RefusedSource& refused : report.refused) {
-    json.BeginObject();
+  });
+  json.Objects("refused", report.refused, [&](const RefusedSource& refused) {
     json.Member("source", refused.source);
     json.Member("reason", refused.reason);
     json.Member("remedy", refused.remedy);
-    json.End();
-  }
-  json.End();
-  json.Key("checks").BeginArray();
-  for (const SourceCheck& check : report.checks) {
-    json.BeginObject();
+  });
+  json.Objects("checks", report.checks, [&](const SourceCheck& check) {
     json.Member("what", check.what);
     json.Member("verdict", VerdictText(check.verdict));
     json.Member("detail", check.detail);
-    json.End();
-  }
-  json.End();
+  });
   json.Member("cpu_time", report.cpu_time);
-  json.Key("features").BeginArray();
-  for (const std::string& feature : report.features) json.Value(feature);
-  json.End();
+  json.Member("features", report.features);
   json.Member("machine", report.provenance.machine);
   json.Member("tool", ToolText(report.provenance));
   return EndResult(json);

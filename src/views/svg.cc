@@ -1,5 +1,6 @@
 #include "views/svg.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -71,28 +72,19 @@ std::string Hex(uint32_t rgb) { return fmt::format("#{:06x}", rgb); }
 }  // namespace
 
 std::string EscapeXml(std::string_view text) {
+  // The last two are valid UTF-8 and not allowed in XML.
+  static constexpr std::array<std::pair<uint32_t, std::string_view>, 6> kEscapes = {
+      {{'&', "&amp;"},
+       {'<', "&lt;"},
+       {'>', "&gt;"},
+       {'"', "&quot;"},
+       {0xFFFE, "?"},
+       {0xFFFF, "?"}}};
   std::string result;
   ForEachCharacter(Printable(text), [&](uint32_t code, std::string_view bytes) {
-    switch (code) {
-      case '&':
-        result += "&amp;";
-        return;
-      case '<':
-        result += "&lt;";
-        return;
-      case '>':
-        result += "&gt;";
-        return;
-      case '"':
-        result += "&quot;";
-        return;
-      case 0xFFFE:  // the two that are valid UTF-8 and not allowed in XML
-      case 0xFFFF:
-        result += '?';
-        return;
-      default:
-        result += bytes;
-    }
+    const auto* escape = std::find_if(kEscapes.begin(), kEscapes.end(),
+                                      [&](const auto& known) { return known.first == code; });
+    result += escape == kEscapes.end() ? bytes : escape->second;
   });
   return result;
 }
@@ -193,15 +185,16 @@ void SvgCanvas::Line(Point from, Point to, const ShapeStyle& style) {
 }
 
 void SvgCanvas::Polyline(const std::vector<Point>& points, const ShapeStyle& style) {
-  if (points.size() < 2) return;
-  Element("polyline", fmt::format(" points=\"{}\"{}", PointList(points), Paint(style)),
-          style.tooltip);
+  if (points.size() > 1) Through("polyline", points, style);
 }
 
 void SvgCanvas::Polygon(const std::vector<Point>& points, const ShapeStyle& style) {
-  if (points.size() < 3) return;
-  Element("polygon", fmt::format(" points=\"{}\"{}", PointList(points), Paint(style)),
-          style.tooltip);
+  if (points.size() > 2) Through("polygon", points, style);
+}
+
+void SvgCanvas::Through(std::string_view name, const std::vector<Point>& points,
+                        const ShapeStyle& style) {
+  Element(name, fmt::format(" points=\"{}\"{}", PointList(points), Paint(style)), style.tooltip);
 }
 
 void SvgCanvas::Arrow(const std::vector<Point>& points, const ShapeStyle& style) {

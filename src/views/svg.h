@@ -69,6 +69,7 @@ class SvgCanvas {
  private:
   std::string Class(char property, Color color);
   std::string Paint(const ShapeStyle& style);
+  void Through(std::string_view name, const std::vector<Point>& points, const ShapeStyle& style);
   void Element(std::string_view name, std::string_view attributes, std::string_view tooltip);
 
   std::string title_;

@@ -38,27 +38,23 @@ std::vector<std::string> Wrapped(std::string_view text, double width, double siz
   return lines;
 }
 
-// "energy, mJ"; what has no unit stands alone.
-std::string AxisTitle(std::string_view what, const AxisUnit& unit) {
-  return unit.name.empty() ? std::string(what) : fmt::format("{}, {}", what, unit.name);
-}
+// What stands at an axis: "energy, mJ" (what has no unit stands alone), and pixels with their text.
+struct Ticks {
+  std::string title;
+  std::vector<std::pair<double, std::string>> ticks;
+};
 
-template <typename ColorAt>
-double DrawScaleLegend(SvgCanvas& canvas, double x, double y, std::string_view low,
-                       std::string_view high, ColorAt&& color_at) {
-  constexpr int kSteps = 24;
-  constexpr double kStep = 5;
-  canvas.Text(x, y + 9, low, {.size = kTickText, .color = kDim});
-  x += TextWidth(low, kTickText) + 6;
-  for (int i = 0; i < kSteps; ++i) {
-    // A little wider than a step, so that no seams show.
-    canvas.Rectangle(x + i * kStep, y, kStep + (i + 1 < kSteps ? 0.5 : 0), 10,
-                     {.fill = color_at(i / (kSteps - 1.0))});
+// About `apart` pixels from one to the next.
+Ticks TicksOf(const Scale& scale, double apart, std::string_view what, std::string_view base_unit) {
+  const AxisUnit unit = UnitFor(std::max(std::fabs(scale.low), std::fabs(scale.high)), base_unit);
+  const int count = std::max(2, static_cast<int>(std::fabs(scale.to - scale.from) / apart));
+  const auto values = NiceTicks(scale.low / unit.factor, scale.high / unit.factor, count);
+  const double step = values.size() > 1 ? values[1] - values[0] : 1;
+  Ticks of{unit.name.empty() ? std::string(what) : fmt::format("{}, {}", what, unit.name), {}};
+  for (const double value : values) {
+    of.ticks.emplace_back(scale(value * unit.factor), TickText(value, step));
   }
-  canvas.Rectangle(x, y, kSteps * kStep, 10, {.stroke = kGrid});
-  x += kSteps * kStep + 6;
-  canvas.Text(x, y + 9, high, {.size = kTickText, .color = kDim});
-  return x + TextWidth(high, kTickText);
+  return of;
 }
 
 }  // namespace
@@ -97,37 +93,65 @@ AxisUnit UnitFor(double largest, std::string_view base_unit) {
 
 void DrawBottomAxis(SvgCanvas& canvas, const Scale& scale, AxisPlace across, std::string_view what,
                     std::string_view base_unit) {
-  const AxisUnit unit = UnitFor(std::max(std::fabs(scale.low), std::fabs(scale.high)), base_unit);
-  const int count = std::max(2, static_cast<int>(std::fabs(scale.to - scale.from) / 80));
-  const auto ticks = NiceTicks(scale.low / unit.factor, scale.high / unit.factor, count);
-  const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : 1;
-  for (const double tick : ticks) {
-    const double x = scale(tick * unit.factor);
+  const auto [title, ticks] = TicksOf(scale, 80, what, base_unit);
+  for (const auto& [x, text] : ticks) {
     canvas.Line({x, across.to}, {x, across.from}, {.stroke = kGrid});
-    canvas.Text(x, across.from + 15, TickText(tick, step),
+    canvas.Text(x, across.from + 15, text,
                 {.size = kTickText, .color = kDim, .anchor = Anchor::kMiddle});
   }
-  canvas.Text((scale.from + scale.to) / 2, across.from + 33, AxisTitle(what, unit),
+  canvas.Text((scale.from + scale.to) / 2, across.from + 33, title,
               {.size = kTickText, .color = kDim, .anchor = Anchor::kMiddle});
 }
 
 void DrawLeftAxis(SvgCanvas& canvas, const Scale& scale, AxisPlace across, std::string_view what,
                   std::string_view base_unit) {
-  const AxisUnit unit = UnitFor(std::max(std::fabs(scale.low), std::fabs(scale.high)), base_unit);
-  const int count = std::max(2, static_cast<int>(std::fabs(scale.to - scale.from) / 40));
-  const auto ticks = NiceTicks(scale.low / unit.factor, scale.high / unit.factor, count);
-  const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : 1;
+  const auto [title, ticks] = TicksOf(scale, 40, what, base_unit);
   double widest = 0;
-  for (const double tick : ticks) {
-    const double y = scale(tick * unit.factor);
-    const std::string text = TickText(tick, step);
+  for (const auto& [y, text] : ticks) {
     widest = std::max(widest, TextWidth(text, kTickText));
     canvas.Line({across.from, y}, {across.to, y}, {.stroke = kGrid});
     canvas.Text(across.from - 6, y + 4, text,
                 {.size = kTickText, .color = kDim, .anchor = Anchor::kEnd});
   }
-  canvas.Text(across.from - 14 - widest, (scale.from + scale.to) / 2, AxisTitle(what, unit),
+  canvas.Text(across.from - 14 - widest, (scale.from + scale.to) / 2, title,
               {.size = kTickText, .color = kDim, .anchor = Anchor::kMiddle, .sideways = true});
+}
+
+void DrawWhisker(SvgCanvas& canvas, double low, double high, double middle) {
+  // On a halo of the page, so that it shows on a bar too.
+  for (const auto& [color, width] : {std::pair(kPage, 3.5), std::pair(kInk, 1.5)}) {
+    canvas.Line({low, middle}, {high, middle}, {.stroke = color, .stroke_width = width});
+    for (const double at : {low, high}) {
+      canvas.Line({at, middle - 5}, {at, middle + 5}, {.stroke = color, .stroke_width = width});
+    }
+  }
+}
+
+double Highest(const std::vector<double>& watts) {
+  double highest = 0;
+  for (const double value : watts) highest = std::fmax(highest, value);
+  return highest;
+}
+
+Scale PowerScale(const std::vector<double>& watts, double bottom, double top) {
+  const double highest = Highest(watts);
+  return {0, highest > 0 ? highest * 1.05 : 1, bottom, top};
+}
+
+void DrawPlotName(SvgCanvas& canvas, double x, double y, std::string_view name, double opacity) {
+  // On a halo, as it may stand on anything.
+  canvas.Rectangle(x + 4, y + 2, TextWidth(name, 12, true) + 8, 17,
+                   {.fill = kPage, .opacity = opacity, .radius = 3});
+  canvas.Text(x + 8, y + 15, name, {.bold = true});
+}
+
+std::vector<LegendEntry> PhaseEntries(const std::array<bool, kPhaseCount>& occurs) {
+  std::vector<LegendEntry> entries;
+  for (size_t i = 0; i < kPhaseCount; ++i) {
+    const auto phase = static_cast<Phase>(i);
+    if (occurs[i]) entries.push_back({PhaseColor(phase), std::string(PhaseName(phase))});
+  }
+  return entries;
 }
 
 double DrawLegend(SvgCanvas& canvas, double x, double y, double right,
@@ -150,44 +174,51 @@ double DrawLegend(SvgCanvas& canvas, double x, double y, double right,
   return y + kRow;
 }
 
-double DrawShareLegend(SvgCanvas& canvas, double x, double y, std::string_view low,
-                       std::string_view high) {
-  return DrawScaleLegend(canvas, x, y, low, high, ShareColor);
+void DrawScaleLegend(SvgCanvas& canvas, double x, double y, std::string_view low,
+                     std::string_view high, Color (*color_at)(double)) {
+  constexpr int kSteps = 24;
+  constexpr double kStep = 5;
+  canvas.Text(x, y + 9, low, {.size = kTickText, .color = kDim});
+  x += TextWidth(low, kTickText) + 6;
+  for (int i = 0; i < kSteps; ++i) {
+    // A little wider than a step, so that no seams show.
+    canvas.Rectangle(x + i * kStep, y, kStep + (i + 1 < kSteps ? 0.5 : 0), 10,
+                     {.fill = color_at(i / (kSteps - 1.0))});
+  }
+  canvas.Rectangle(x, y, kSteps * kStep, 10, {.stroke = kGrid});
+  x += kSteps * kStep + 6;
+  canvas.Text(x, y + 9, high, {.size = kTickText, .color = kDim});
 }
 
-double DrawDifferenceLegend(SvgCanvas& canvas, double x, double y, std::string_view low,
-                            std::string_view high) {
-  return DrawScaleLegend(canvas, x, y, low, high,
-                         [](double along) { return DifferenceColor(2 * along - 1); });
-}
-
-double DrawHeading(SvgCanvas& canvas, double x, double width, std::string_view title,
-                   std::string_view below, std::string_view label) {
+double DrawHeading(SvgCanvas& canvas, double width, std::string_view title, std::string_view below,
+                   std::string_view label) {
   constexpr double kTitle = 16;
+  width -= 2 * kMargin;
   double y = 28;
   // A run that is not what it seems says so before anything else.
   const std::string whole =
       label.empty() ? std::string(title) : fmt::format("{} [{}]", title, label);
   for (const std::string& line : Wrapped(whole, width, kTitle, true)) {
-    canvas.Text(x, y, line, {.size = kTitle, .bold = true, .room = width});
+    canvas.Text(kMargin, y, line, {.size = kTitle, .bold = true, .room = width});
     y += 21;
   }
   for (const std::string& line : Wrapped(below, width, 12, false)) {
-    canvas.Text(x, y, line, {.color = kDim, .room = width});
+    canvas.Text(kMargin, y, line, {.color = kDim, .room = width});
     y += 17;
   }
   return y;
 }
 
-double DrawFooter(SvgCanvas& canvas, double x, double y, double width,
-                  const std::vector<std::string>& lines) {
+std::string FinishPicture(SvgCanvas& canvas, double width, double y,
+                          const std::vector<std::string>& lines, const Provenance& provenance) {
+  const double room = width - 2 * kMargin;
   for (const std::string& text : lines) {
-    for (const std::string& line : Wrapped(text, width, kSmallText, false)) {
-      canvas.Text(x, y, line, {.size = kSmallText, .color = kDim, .room = width});
+    for (const std::string& line : Wrapped(text, room, kSmallText, false)) {
+      canvas.Text(kMargin, y, line, {.size = kSmallText, .color = kDim, .room = room});
       y += kSmallLine;
     }
   }
-  return y;
+  return canvas.Take(width, y + 6, provenance);
 }
 
 std::string RunName(const RunContext& context) {

@@ -1,6 +1,7 @@
 // What pictures have in common: a heading, axes, legends, and where the numbers came from.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,11 @@
 #include "views/svg.h"
 
 namespace beryl::views {
+
+inline constexpr double kMargin = 28;  // of every picture
+inline constexpr double kWidth = 900;  // of most
+inline constexpr double kInner = kWidth - 2 * kMargin;
+inline constexpr double kAxisRoom = 62;  // left of a plot
 
 // Values onto pixels, in a straight line.
 struct Scale {
@@ -43,27 +49,46 @@ void DrawBottomAxis(SvgCanvas& canvas, const Scale& scale, AxisPlace across, std
 void DrawLeftAxis(SvgCanvas& canvas, const Scale& scale, AxisPlace across, std::string_view what,
                   std::string_view base_unit);
 
+// How far a value may be off, on a bar or beside it.
+void DrawWhisker(SvgCanvas& canvas, double low, double high, double middle);
+
+double Highest(const std::vector<double>& watts);  // that is known
+// Power over time: a plot's scale, the name in its corner, and the area below slices that are
+// known.
+Scale PowerScale(const std::vector<double>& watts, double bottom, double top);
+void DrawPlotName(SvgCanvas& canvas, double x, double y, std::string_view name, double opacity);
+template <typename SliceX>
+std::vector<Point> StepArea(const std::vector<double>& watts, size_t from, size_t to,
+                            SliceX&& slice_x, const Scale& y) {
+  std::vector<Point> points = {{slice_x(from), y(0)}};
+  for (size_t slice = from; slice < to; ++slice) {
+    points.push_back({slice_x(slice), y(watts[slice])});
+    points.push_back({slice_x(slice + 1), y(watts[slice])});
+  }
+  points.push_back({slice_x(to), y(0)});
+  return points;
+}
+
 struct LegendEntry {
   Color color;
   std::string label;
 };
+std::vector<LegendEntry> PhaseEntries(const std::array<bool, kPhaseCount>& occurs);
 // In lines from `x` to `right`; returns the y below them.
 double DrawLegend(SvgCanvas& canvas, double x, double y, double right,
                   const std::vector<LegendEntry>& entries);
-// The colours from 0 to `highest`, which the labels at the ends say. Returns the x behind it.
-double DrawShareLegend(SvgCanvas& canvas, double x, double y, std::string_view low,
-                       std::string_view high);
-// Both sides of 0.
-double DrawDifferenceLegend(SvgCanvas& canvas, double x, double y, std::string_view low,
-                            std::string_view high);
+// The colours of 0 to 1, with what the ends stand for.
+void DrawScaleLegend(SvgCanvas& canvas, double x, double y, std::string_view low,
+                     std::string_view high, Color (*color_at)(double));
 
-// Title and a line below it, each in as many lines as `width` needs; returns the y below them.
-double DrawHeading(SvgCanvas& canvas, double x, double width, std::string_view title,
-                   std::string_view below, std::string_view label = {});
+// Title and a line below it, each in as many lines as a picture of `width` needs; returns the y
+// below them.
+double DrawHeading(SvgCanvas& canvas, double width, std::string_view title, std::string_view below,
+                   std::string_view label = {});
 
-// Small print in as many lines as it takes; returns the y below it.
-double DrawFooter(SvgCanvas& canvas, double x, double y, double width,
-                  const std::vector<std::string>& lines);
+// The picture, with small print at its end, from `y` in as many lines as it takes.
+std::string FinishPicture(SvgCanvas& canvas, double width, double y,
+                          const std::vector<std::string>& lines, const Provenance& provenance);
 // Where the numbers of a run came from: its files, its meters, the tool and the closure.
 std::vector<std::string> SourceLines(const AccountReport& report);
 // "trace.json", "trace.json (+2 more)"

@@ -37,10 +37,9 @@ TEST(SvgTest, IsWellFormedWhateverTheNames) {
     canvas.Text(1, 2, name, {.room = 40});
     canvas.Rectangle(0, 0, 10, 10, {.fill = kAccent, .tooltip = name});
     canvas.EndGroup();
-    DrawHeading(canvas, 0, 100, name, name, name);
+    DrawHeading(canvas, 160, name, name, name);
     DrawLegend(canvas, 0, 0, 100, {{kAccent, name}, {kOther, name}});
-    DrawFooter(canvas, 0, 0, 100, SourceLines(MakeReport(name)));
-    const std::string text = canvas.Take(100, 100, {});
+    const std::string text = FinishPicture(canvas, 160, 0, SourceLines(MakeReport(name)), {});
     EXPECT_EQ(WrongWithXml(text), "") << name;
     EXPECT_THAT(text, Not(HasSubstr("<script")));
   }

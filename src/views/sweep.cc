@@ -1,7 +1,5 @@
 // Variants of a model, a line each: as a table, JSON and CSV.
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -118,8 +116,8 @@ CsvFields InputsOf(const Sweep& sweep, const SweepRow& row) {
   std::erase_if(inputs, [&](const auto& input) {
     return std::find(sweep.keys.begin(), sweep.keys.end(), input.first) != sweep.keys.end();
   });
-  if (!row.failure.empty()) {
-    for (auto& [name, value] : inputs) value.clear();
+  for (auto& [name, value] : inputs) {
+    if (!row.failure.empty()) value.clear();
   }
   return inputs;
 }
@@ -133,9 +131,8 @@ class SweepTable : public TextPage {
     if (!IsCalibrated(sweep_)) {
       Paragraph(UncalibratedText(sweep_.profile), 0, kWarningStyle);
     }
-    const size_t failed = static_cast<size_t>(
-        std::count_if(sweep_.rows.begin(), sweep_.rows.end(),
-                      [](const SweepRow& row) { return !row.failure.empty(); }));
+    const auto failed = std::count_if(sweep_.rows.begin(), sweep_.rows.end(),
+                                      [](const SweepRow& row) { return !row.failure.empty(); });
     Paragraph(Bold(fmt::format("{}: {} variants{}", Printable(sweep_.model), sweep_.rows.size(),
                                failed > 0 ? fmt::format(", {} of them impossible", failed) : "")));
     Line();
@@ -145,7 +142,7 @@ class SweepTable : public TextPage {
     Line();
     for (const std::string& note : NotesOf(sweep_)) Paragraph("note: " + note, 0, kWarningStyle);
     for (const std::string& sentence : AssumptionsOf(sweep_)) {
-      Paragraph("assumed: " + sentence, 0, kDimStyle);
+      SmallPrint("assumed: " + sentence);
     }
     Inputs();
     Foot(has_energy_ ? "predicted from the configuration by " + Printable(sweep_.profile)
@@ -165,29 +162,29 @@ class SweepTable : public TextPage {
       }
       break;
     }
-    Paragraph("all with " + text, 0, kDimStyle);
+    SmallPrint("all with " + text);
   }
 
   // Keys stand in one line, or, where that is too wide, in pieces above one another.
   void Widths() {
-    int all = has_energy_ ? 66 : 26;
+    const int numbers = has_energy_ ? 66 : 26;
+    int all = numbers;
     for (const std::string& key : sweep_.keys) {
       heads_.push_back({Printable(key)});
       all += static_cast<int>(DisplayWidth(heads_.back().front())) + 2;
     }
+    int keys = 0;
     for (size_t key = 0; key < sweep_.keys.size(); ++key) {
       if (all > width_) heads_[key] = Pieces(heads_[key].front());
-      size_t width = 0;
-      for (const std::string& piece : heads_[key]) width = std::max(width, DisplayWidth(piece));
-      for (const SweepRow& row : sweep_.rows) {
-        width = std::max(width, DisplayWidth(Printable(row.values[key])));
-      }
-      widths_.push_back(static_cast<int>(width));
+      const int head = Widest(heads_[key], 0, [](const std::string& piece) { return piece; });
+      widths_.push_back(
+          Widest(sweep_.rows, head, [&](const auto& row) { return row.values[key]; }));
+      keys += widths_.back() + 2;
     }
-    const int keys =
-        std::accumulate(widths_.begin(), widths_.end(), 2 * static_cast<int>(widths_.size()));
+    numbers_ = {8, 9, 9, 10, 20, 10};
     // Bytes are what is missed least.
-    moved_ = keys + (has_energy_ ? 66 : 26) <= width_;
+    if (keys + numbers > width_) numbers_[2] = 0;
+    if (!has_energy_) numbers_[3] = numbers_[4] = numbers_[5] = 0;
   }
 
   // "num", "_hidden", "_layers"
@@ -209,19 +206,12 @@ class SweepTable : public TextPage {
         const size_t first = lines - heads_[key].size();
         text += RightAligned(line < first ? "" : heads_[key][line - first], widths_[key]) + "  ";
       }
-      if (line + 1 == lines) text += NumberHeads();
+      if (line + 1 == lines) {
+        text += Cells(numbers_, {"param.", "FLOP", "moved", "energy", "between", "time"});
+      }
       while (text.ends_with(' ')) text.pop_back();
       Line(Dim(text));
     }
-  }
-
-  std::string NumberHeads() const {
-    std::string text = RightAligned("param.", 8) + RightAligned("FLOP", 9);
-    if (moved_) text += RightAligned("moved", 9);
-    if (has_energy_) {
-      text += RightAligned("energy", 10) + RightAligned("between", 20) + RightAligned("time", 10);
-    }
-    return text;
   }
 
   void Row(const SweepRow& row) {
@@ -237,44 +227,37 @@ class SweepTable : public TextPage {
       return;
     }
     const RowNumbers numbers = NumbersOf(row);
-    text += RightAligned(Amount(numbers.parameters), 8) + RightAligned(Amount(numbers.flops), 9);
-    if (moved_) text += RightAligned(Amount(numbers.bytes, "B"), 9);
-    if (has_energy_) {
-      const std::string between = JoulesBetween(numbers.low_j, numbers.high_j);
-      text +=
-          RightAligned(JoulesOrDash(numbers.energy_j), 10) + RightAligned(between, 20) +
-          RightAligned(std::isfinite(numbers.seconds) ? FormatSeconds(numbers.seconds) : "-", 10);
-    }
-    Line(text);
+    Line(text + Cells(numbers_, {Amount(numbers.parameters), Amount(numbers.flops),
+                                 Amount(numbers.bytes, "B"), JoulesOrDash(numbers.energy_j),
+                                 JoulesBetween(numbers.low_j, numbers.high_j),
+                                 OrDash(numbers.seconds, FormatSeconds)}));
   }
 
   const Sweep& sweep_;
   bool has_energy_;
   std::vector<std::vector<std::string>> heads_;  // by key: lines
-  std::vector<int> widths_;
-  bool moved_ = true;
+  std::vector<int> widths_;                      // of the keys' columns
+  std::vector<int> numbers_;                     // of those beside them
 };
+
+// A number as such; nothing as null.
+void WriteGiven(JsonWriter& json, const std::string& name, const std::string& value) {
+  if (const auto number = ParseNumber(value)) {
+    WriteWhole(json, name, *number);
+  } else {
+    json.Member(name, value.empty() ? std::nullopt : std::optional(value));
+  }
+}
 
 void WriteRow(JsonWriter& json, const Sweep& sweep, const SweepRow& row) {
   const RowNumbers numbers = NumbersOf(row);
-  json.BeginObject();
   json.Key("values").BeginObject();
   for (size_t key = 0; key < sweep.keys.size(); ++key) {
-    if (const auto number = ParseNumber(row.values[key])) {
-      WriteWhole(json, sweep.keys[key], *number);
-    } else {
-      json.Member(sweep.keys[key], row.values[key]);
-    }
+    WriteGiven(json, sweep.keys[key], row.values[key]);
   }
   json.End();
   json.Key("input").BeginObject();
-  for (const auto& [name, value] : InputsOf(sweep, row)) {
-    if (const auto number = ParseNumber(value)) {
-      WriteWhole(json, name, *number);
-    } else {
-      json.Member(name, value.empty() ? std::optional<std::string>() : std::optional(value));
-    }
-  }
+  for (const auto& [name, value] : InputsOf(sweep, row)) WriteGiven(json, name, value);
   json.End();
   WriteWhole(json, "parameters", numbers.parameters);
   WriteWhole(json, "flops", numbers.flops);
@@ -285,9 +268,7 @@ void WriteRow(JsonWriter& json, const Sweep& sweep, const SweepRow& row) {
     json.Member("high_j", numbers.high_j);
     json.Member("seconds", numbers.seconds);
   }
-  json.Member("failure",
-              row.failure.empty() ? std::optional<std::string>() : std::optional(row.failure));
-  json.End();
+  json.Member("failure", row.failure.empty() ? std::nullopt : std::optional(row.failure));
 }
 
 std::string Json(const Sweep& sweep) {
@@ -298,12 +279,10 @@ std::string Json(const Sweep& sweep) {
     json.Member("profile", sweep.profile);
     json.Member("calibrated", IsCalibrated(sweep));
   }
-  WriteSentences(json, "keys", sweep.keys);
-  json.Key("rows").BeginArray();
-  for (const SweepRow& row : sweep.rows) WriteRow(json, sweep, row);
-  json.End();
-  WriteSentences(json, "notes", NotesOf(sweep));
-  WriteSentences(json, "assumptions", AssumptionsOf(sweep));
+  json.Member("keys", sweep.keys);
+  json.Objects("rows", sweep.rows, [&](const SweepRow& row) { WriteRow(json, sweep, row); });
+  json.Member("notes", NotesOf(sweep));
+  json.Member("assumptions", AssumptionsOf(sweep));
   json.Member("tool", ToolText(sweep.provenance));
   return EndResult(json);
 }

@@ -1,7 +1,7 @@
 // The terminal view: the tree with bars, the ranked operations, and the books.
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -23,11 +23,17 @@ constexpr size_t kDetailIndent = 8;
 class TableWriter : public TextPage {
  public:
   TableWriter(const AccountReport& report, const ViewOptions& options)
-      : TextPage(options), report_(report), options_(options) {}
+      : TextPage(options), report_(report) {}
 
   std::string Head() {
     Header();
     return Take();
+  }
+
+  std::string Body() {
+    Tree();
+    Operations();
+    return Take() + BudgetTable(report_.budget, options_);
   }
 
   std::string Books() {
@@ -42,24 +48,12 @@ class TableWriter : public TextPage {
     return Take();
   }
 
-  std::string Write() {
-    Header();
-    Tree();
-    Operations();
-    text_ += BudgetTable(report_.budget, options_);
-    return Books();
-  }
-
  private:
   void Accounts() {
     Ranks();
     Closure();
     Import();
     Notes();
-  }
-
-  static std::string DeviceCell(const std::string& device, int width) {
-    return Padded(Ellipsize(Printable(device), static_cast<size_t>(width)), width);
   }
 
   void Header() {
@@ -139,33 +133,27 @@ class TableWriter : public TextPage {
   }
 
   void Operations() {
-    const auto top = static_cast<size_t>(std::max(0, options_.top.value_or(kDefaultTop)));
-    const size_t count = std::min(top, report_.summary.size());
+    const size_t count = CountShown(report_.summary.size(), options_.top.value_or(kDefaultTop));
     if (count == 0) return;
     double attributed = 0;
     for (const ChannelAccount& account : report_.channels) attributed += account.attributed.value;
     const bool narrow = width_ < kNarrow;
     const int device_width = DeviceWidth(6);
-    Line(Bold(fmt::format("{:>8}{:>7}{}{:>8}  {:<4}{:<{}} {}", "energy", "share",
-                          narrow ? "" : fmt::format("{:>8}{:>9}", "power", "time"), "count", "",
-                          "device", device_width,
-                          narrow ? "operation" : "operation, layers added up")));
-    for (size_t i = 0; i < count; ++i) {
-      const OperationRow& row = report_.summary[i];
+    const std::vector<int> widths = {8, 7, narrow ? 0 : 8, narrow ? 0 : 9, 8, 2, -4, -device_width};
+    Line(Bold(Cells(widths, {"energy", "share", "power", "time", "count", "", "", "device"}) +
+              (narrow ? " operation" : " operation, layers added up")));
+    for (const OperationRow& row : std::span(report_.summary).first(count)) {
       const bool share = row.energy_j && attributed > 0;
-      const std::string power_and_time =
-          RightAligned(row.power_w ? FormatWatts(*row.power_w) : "?", 8) +
-          RightAligned(FormatSeconds(row.seconds), 9);
       const std::string front =
-          fmt::format("{}{}{}{:>8}  {:<4}{} ",
-                      RightAligned(row.energy_j ? FormatJoules(*row.energy_j) : "?", 8),
-                      RightAligned(share ? FormatPercent(*row.energy_j / attributed) : "?", 7),
-                      narrow ? "" : power_and_time, FormatCount(row.count),
-                      kPhaseLooks[static_cast<size_t>(row.phase)].short_name,
-                      DeviceCell(row.device, device_width));
-      const auto room =
-          static_cast<size_t>(std::max(12, width_ - static_cast<int>(DisplayWidth(front))));
-      Line(front + EllipsizePath(Printable(row.name), room));
+          Cells(widths,
+                {OrUnknown(row.energy_j, FormatJoules),
+                 share ? FormatPercent(*row.energy_j / attributed) : "?",
+                 OrUnknown(row.power_w, FormatWatts), FormatSeconds(row.seconds),
+                 FormatCount(row.count), "", kPhaseLooks[static_cast<size_t>(row.phase)].short_name,
+                 NameCell(row.device, device_width, 0)}) +
+          " ";
+      const int room = std::max(12, width_ - static_cast<int>(DisplayWidth(front)));
+      Line(front + EllipsizePath(Printable(row.name), static_cast<size_t>(room)));
     }
     if (count < report_.summary.size()) {
       Line(Dim(fmt::format("{:>9} more", FormatCount(report_.summary.size() - count))));
@@ -186,15 +174,15 @@ class TableWriter : public TextPage {
   // Each rank's part, where there are several.
   void Ranks() {
     const double whole = report_.folded.columns.front().total[0];
+    const std::vector<int> widths = {-24, 10, 8};
     bool first = true;
     for (const Column& column : report_.folded.columns) {
       if (column.of != Column::Of::kRank) continue;
-      if (first) Line(Bold(fmt::format("{:<24}{:>10}{:>8}", "rank", "operations", "share")));
+      if (first) Line(Bold(Cells(widths, {"rank", "operations", "share"})));
       first = false;
       const double energy = column.total.front();
-      Line(fmt::format("{}{}{}", Padded(Ellipsize(Printable(column.label), 24), 24),
-                       RightAligned(std::isnan(energy) ? "?" : FormatJoules(energy), 10),
-                       RightAligned(whole > 0 ? FormatPercent(energy / whole) : "?", 8)));
+      Line(Cells(widths, {NameCell(column.label, 24, 0), OrUnknown(energy, FormatJoules),
+                          whole > 0 ? FormatPercent(energy / whole) : "?"}));
     }
     if (!first) Line();
   }
@@ -214,7 +202,7 @@ class TableWriter : public TextPage {
         if (narrow) return std::string();
         return RightAligned(total != 0 ? FormatPercent(part.value / total) : "-", width);
       };
-      Line(fmt::format("{}{} = {}{} + {}{} + {}", DeviceCell(account.channel, device_width),
+      Line(fmt::format("{}{} = {}{} + {}{} + {}", NameCell(account.channel, device_width, 0),
                        RightAligned(FormatJoules(total), 10),
                        RightAligned(FormatJoules(account.attributed.value), 10),
                        share(account.attributed, 7),
@@ -302,7 +290,6 @@ class TableWriter : public TextPage {
   }
 
   const AccountReport& report_;
-  const ViewOptions& options_;
 };
 
 }  // namespace
@@ -315,12 +302,9 @@ std::string WriteBooks(const AccountReport& report, const ViewOptions& options) 
   return TableWriter(report, options).Books();
 }
 
-std::string WriteSummary(const AccountReport& report, const ViewOptions& options) {
-  return TableWriter(report, options).Summary();
-}
-
 std::string WriteTable(const AccountReport& report, const ViewOptions& options) {
-  return TableWriter(report, options).Write();
+  return WriteHead(report, options) + TableWriter(report, options).Body() +
+         WriteBooks(report, options);
 }
 
 }  // namespace beryl::views

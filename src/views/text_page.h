@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -29,14 +31,37 @@ inline constexpr std::array<PhaseLook, kPhaseCount> kPhaseLooks = {{
 
 inline constexpr int kNarrowest = 60;
 inline constexpr int kNarrow = 80;  // below this, some columns are left out
+inline constexpr int kGutter = 11;  // left of a plot
 
 inline constexpr const char* kDimStyle = "\x1b[2m";
 inline constexpr const char* kWarningStyle = "\x1b[33m";
+inline constexpr const char* kFailureStyle = "\x1b[31m";
+
+std::string Blanks(int count);
+std::string Padded(std::string_view text, int width);
+std::string RightAligned(std::string_view text, int width);
+// Somebody's name, shortened so that a column of `width` ends with at least `gap` blanks.
+std::string NameCell(std::string_view name, int width, int gap = 1);
+// A line of a table: a cell for each width, to the right, or, where the width is negative, to the
+// left. A cell of width 0 is left out.
+std::string Cells(const std::vector<int>& widths, std::initializer_list<std::string_view> texts);
+// The width that a column needs for what `text_of` says of all items.
+template <typename Items, typename TextOf>
+int Widest(const Items& items, int least, TextOf&& text_of) {
+  for (const auto& item : items) {
+    least = std::max(least, static_cast<int>(DisplayWidth(Printable(text_of(item)))));
+  }
+  return least;
+}
+
+// Which of `slices` stand in a column of a plot: from, and to where.
+std::pair<size_t, size_t> SlicesOf(size_t column, size_t columns, size_t slices);
 
 class TextPage {
  public:
+  // The options have to outlive it.
   explicit TextPage(const ViewOptions& options)
-      : width_(std::max(options.width, kNarrowest)), color_(options.color) {}
+      : options_(options), width_(std::max(options.width, kNarrowest)) {}
 
   std::string Take() { return std::move(text_); }
 
@@ -44,53 +69,38 @@ class TextPage {
     text_ += line;
     text_ += '\n';
   }
+  // Without the blanks at its end.
+  void TrimmedLine(std::string_view line) { Line(line.substr(0, line.find_last_not_of(' ') + 1)); }
   std::string Styled(std::string_view text, const char* style) const {
-    return color_ ? fmt::format("{}{}\x1b[0m", style, text) : std::string(text);
+    return options_.color ? fmt::format("{}{}\x1b[0m", style, text) : std::string(text);
   }
   std::string Bold(std::string_view text) const { return Styled(text, "\x1b[1m"); }
   std::string Dim(std::string_view text) const { return Styled(text, kDimStyle); }
 
   // Text in as many lines as it takes, broken at blanks. A word wider than the terminal stays
   // whole: it is somebody's file or device name.
-  void Paragraph(std::string_view text, size_t indent = 0, const char* style = "") {
-    const std::string clean = Printable(text);
-    std::string line(indent, ' ');
-    bool has_word = false;
-    auto flush = [&] { Line(*style != '\0' ? Styled(line, style) : line); };
-    for (const std::string_view word : Split(clean, ' ')) {
-      if (has_word && DisplayWidth(line) + 1 + DisplayWidth(word) > static_cast<size_t>(width_)) {
-        flush();
-        line.assign(indent + 2, ' ');
-        has_word = false;
-      }
-      if (has_word) line += ' ';
-      line += word;
-      has_word = true;
-    }
-    flush();
-  }
+  void Paragraph(std::string_view text, size_t indent = 0, const char* style = "");
+  void SmallPrint(std::string_view text) { Paragraph(text, 0, kDimStyle); }
 
   // The small print at the end: what is said of the numbers, and what made them.
   void Foot(std::string_view said, const Provenance& provenance) {
-    Paragraph(fmt::format("{}{}{}", said, said.empty() ? "" : "; ", ToolText(provenance)), 0,
-              kDimStyle);
+    SmallPrint(fmt::format("{}{}{}", said, said.empty() ? "" : "; ", ToolText(provenance)));
   }
 
-  static std::string Blanks(int count) {
-    return std::string(static_cast<size_t>(std::max(0, count)), ' ');
-  }
-  static std::string Padded(std::string_view text, int width) {
-    const int missing = width - static_cast<int>(DisplayWidth(text));
-    return std::string(text) + Blanks(missing);
-  }
-  static std::string RightAligned(std::string_view text, int width) {
-    const int missing = width - static_cast<int>(DisplayWidth(text));
-    return Blanks(missing) + std::string(text);
-  }
+  // What each phase is of `whole`, NaN for nothing, and which shade is which.
+  std::string PhaseBar(const std::array<double, kPhaseCount>& parts, double whole, int width) const;
+  std::string PhaseLegend(const std::array<bool, kPhaseCount>& occurs) const;
+
+  // A plot in blocks, `rows` high and `columns` wide: mean power over slices of time, `unknown`
+  // where it is. Below it marks, at shares of the time, and the time.
+  void PowerPlot(std::string_view name, const std::vector<double>& slices_w, int rows,
+                 size_t columns, const char* unknown);
+  void Marks(std::string_view name, const std::vector<double>& shares, size_t columns);
+  void TimeAxis(double seconds, size_t columns);
 
  protected:
+  const ViewOptions& options_;
   int width_;
-  bool color_;
   std::string text_;
 };
 

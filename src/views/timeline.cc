@@ -2,7 +2,6 @@
 #include "views/timeline.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -18,12 +17,6 @@ constexpr const char* kSchema = "beryl.timeline/1";
 
 size_t SliceCount(const Timeline& timeline) { return timeline.activity.front().size(); }
 
-void WriteNumbers(JsonWriter& json, const char* key, const std::vector<double>& values) {
-  json.Key(key).BeginArray();
-  for (const double value : values) json.Value(value);
-  json.End();
-}
-
 std::string WriteTimelineJson(const AccountReport& report, const Timeline& timeline) {
   JsonWriter json;
   BeginResult(json, kSchema, report.provenance);
@@ -34,16 +27,12 @@ std::string WriteTimelineJson(const AccountReport& report, const Timeline& timel
   json.Member("slices", SliceCount(timeline));
   json.Member("averaged_steps", timeline.averaged);
   json.Member("layers_of", timeline.layers_of);
-  json.Key("layers").BeginArray();
-  for (const std::string& layer : timeline.layers) json.Value(layer);
-  json.End();
-  json.Key("channels").BeginArray();
-  for (const Timeline::Channel& channel : timeline.channels) {
-    json.BeginObject();
+  json.Member("layers", timeline.layers);
+  json.Objects("channels", timeline.channels, [&](const Timeline::Channel& channel) {
     json.Member("device", channel.name);
-    WriteNumbers(json, "mean_w", channel.mean_w);
-    WriteNumbers(json, "min_w", channel.min_w);
-    WriteNumbers(json, "max_w", channel.max_w);
+    json.Member("mean_w", channel.mean_w);
+    json.Member("min_w", channel.min_w);
+    json.Member("max_w", channel.max_w);
     json.Key("layer").BeginArray();
     for (size_t slice = 0; slice < channel.other.size(); ++slice) {
       const Dominant dominant = DominantLayer(channel, slice);
@@ -51,12 +40,10 @@ std::string WriteTimelineJson(const AccountReport& report, const Timeline& timel
                                                   : std::nullopt);
     }
     json.End();
-    json.End();
-  }
-  json.End();
+  });
   json.Key("activity").BeginObject();
   for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-    WriteNumbers(json, PhaseName(static_cast<Phase>(phase)).data(), timeline.activity[phase]);
+    json.Member(PhaseName(static_cast<Phase>(phase)), timeline.activity[phase]);
   }
   json.End();
   WriteSteps(json, timeline);
@@ -100,22 +87,15 @@ class TimelineTable : public TextPage {
     Line();
     for (const Timeline::Channel& channel : timeline_.channels) Plot(channel);
     Phases();
-    Line(Blanks(kGutter) + Padded("0", static_cast<int>(columns_) - 8) +
-         RightAligned(FormatSeconds(timeline_.duration.seconds()), 8));
+    TimeAxis(timeline_.duration.seconds(), columns_);
     if (!timeline_.layers.empty()) Legend();
     Line();
     return Take();
   }
 
  private:
-  static constexpr int kGutter = 11;
-  static constexpr int kRows = 6;
-
-  // The slices of a column of characters.
-  std::pair<size_t, size_t> SlicesOf(size_t column) const {
-    const size_t slices = SliceCount(timeline_);
-    const size_t from = column * slices / columns_;
-    return {from, std::max(from + 1, (column + 1) * slices / columns_)};
+  size_t FirstSlice(size_t column) const {
+    return SlicesOf(column, columns_, SliceCount(timeline_)).first;
   }
 
   static char Letter(size_t layer) {
@@ -124,41 +104,12 @@ class TimelineTable : public TextPage {
   }
 
   void Plot(const Timeline::Channel& channel) {
-    std::vector<double> watts(columns_, std::nan(""));
-    double highest = 0;
-    for (size_t column = 0; column < columns_; ++column) {
-      const auto [from, to] = SlicesOf(column);
-      double sum = 0;
-      size_t count = 0;
-      for (size_t slice = from; slice < to; ++slice) {
-        if (std::isnan(channel.mean_w[slice])) continue;
-        sum += channel.mean_w[slice];
-        ++count;
-      }
-      if (count > 0) watts[column] = sum / static_cast<double>(count);
-      highest = std::max(highest, std::isnan(watts[column]) ? 0 : watts[column]);
-    }
-    static constexpr std::array<const char*, 9> kBlocks = {" ", "▁", "▂", "▃", "▄",
-                                                           "▅", "▆", "▇", "█"};
-    for (int row = kRows - 1; row >= 0; --row) {
-      std::string line = row == kRows - 1 ? RightAligned(FormatWatts(highest), kGutter - 1) + " "
-                         : row == 0       ? RightAligned("0 W", kGutter - 1) + " "
-                         : row == kRows / 2
-                             ? Padded(Ellipsize(Printable(channel.name), kGutter - 1), kGutter)
-                             : Blanks(kGutter);
-      for (size_t column = 0; column < columns_; ++column) {
-        const double height =
-            highest > 0 && !std::isnan(watts[column]) ? watts[column] / highest * kRows - row : 0;
-        const auto eighths = std::clamp(static_cast<int>(std::lround(height * 8)), 0, 8);
-        line += kBlocks[static_cast<size_t>(eighths)];
-      }
-      while (line.ends_with(' ')) line.pop_back();
-      Line(line);
-    }
+    constexpr int kRows = 6;
+    PowerPlot(channel.name, channel.mean_w, kRows, columns_, " ");
     if (!channel.other.empty()) {
       std::string line = Padded("layer", kGutter);
       for (size_t column = 0; column < columns_; ++column) {
-        const Dominant dominant = DominantLayer(channel, SlicesOf(column).first);
+        const Dominant dominant = DominantLayer(channel, FirstSlice(column));
         line += dominant.what == Running::kLayer  ? Letter(dominant.layer)
                 : dominant.what == Running::kElse ? '.'
                                                   : ' ';
@@ -171,22 +122,19 @@ class TimelineTable : public TextPage {
   void Phases() {
     std::string line = Padded("phase", kGutter);
     for (size_t column = 0; column < columns_; ++column) {
-      const auto phase = DominantPhase(timeline_, SlicesOf(column).first);
+      const auto phase = DominantPhase(timeline_, FirstSlice(column));
       line += phase ? Styled(kPhaseLooks[static_cast<size_t>(*phase)].glyph,
                              kPhaseLooks[static_cast<size_t>(*phase)].color)
                     : " ";
     }
     Line(line);
     if (timeline_.steps.empty()) return;
-    std::string marks(columns_, ' ');
+    std::vector<double> starts;
     for (const RunStep& step : timeline_.steps) {
-      const double along = static_cast<double>((step.start - timeline_.start).value) /
-                           static_cast<double>(timeline_.duration.value);
-      if (along < 0 || along >= 1) continue;
-      marks[static_cast<size_t>(along * static_cast<double>(columns_))] = '|';
+      starts.push_back(static_cast<double>((step.start - timeline_.start).value) /
+                       static_cast<double>(timeline_.duration.value));
     }
-    while (marks.ends_with(' ')) marks.pop_back();
-    Line(Padded("steps", kGutter) + marks);
+    Marks("steps", starts, columns_);
   }
 
   void Legend() {
@@ -194,8 +142,8 @@ class TimelineTable : public TextPage {
     for (size_t layer = 0; layer < timeline_.layers.size(); ++layer) {
       text += fmt::format(" {} {}", Letter(layer), timeline_.layers[layer]);
     }
-    Paragraph(text + " . others", 0, kDimStyle);
-    Paragraph("phase: █ forward ▓ backward ░ optimizer", 0, kDimStyle);
+    SmallPrint(text + " . others");
+    SmallPrint("phase: █ forward ▓ backward ░ optimizer");
   }
 
   const Timeline& timeline_;
@@ -241,17 +189,11 @@ std::optional<Phase> DominantPhase(const Timeline& timeline, size_t slice) {
 
 std::string Write(const AccountReport& report, const Timeline& timeline, Format format,
                   const ViewOptions& options) {
-  switch (format) {
-    case Format::kJson:
-      return WriteTimelineJson(report, timeline);
-    case Format::kCsv:
-      return WriteTimelineCsv(report, timeline);
-    case Format::kSvg:
-      return DrawTimeline(report, timeline);
-    default:
-      return WriteHead(report, options) + TimelineTable(timeline, options).Write() +
-             WriteBooks(report, options);
-  }
+  if (format == Format::kJson) return WriteTimelineJson(report, timeline);
+  if (format == Format::kCsv) return WriteTimelineCsv(report, timeline);
+  if (format == Format::kSvg) return DrawTimeline(report, timeline);
+  return WriteHead(report, options) + TimelineTable(timeline, options).Write() +
+         WriteBooks(report, options);
 }
 
 }  // namespace beryl::views

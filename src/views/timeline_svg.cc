@@ -11,10 +11,8 @@
 namespace beryl::views {
 namespace {
 
-constexpr double kWidth = 1080;
+constexpr double kWide = 1080;  // time is long
 constexpr double kLeft = 70;
-constexpr double kRight = 28;
-constexpr double kMargin = 28;
 constexpr double kPlot = 150;
 constexpr double kStrip = 9;
 
@@ -24,16 +22,15 @@ class TimelinePicture {
       : report_(report),
         timeline_(timeline),
         slices_(timeline.activity.front().size()),
-        x_{0, timeline.duration.seconds(), kLeft, kWidth - kRight},
+        x_{0, timeline.duration.seconds(), kLeft, kWide - kMargin},
         canvas_(fmt::format("{} of {}", TimelineTitle(timeline), RunName(report.context)),
                 Description()) {}
 
   std::string Draw() {
-    double y =
-        DrawHeading(canvas_, kMargin, kWidth - 2 * kMargin,
-                    fmt::format("{}: {}", TimelineTitle(timeline_), RunName(report_.context)),
-                    Subtitle(), report_.context.label);
-    y = DrawLegend(canvas_, kMargin, y + 4, kWidth - kMargin, Legend()) + 4;
+    double y = DrawHeading(
+        canvas_, kWide, fmt::format("{}: {}", TimelineTitle(timeline_), RunName(report_.context)),
+        Subtitle(), report_.context.label);
+    y = DrawLegend(canvas_, kMargin, y + 4, kWide - kMargin, Legend()) + 4;
     y += 16;  // names of steps
     Steps(y);
     const double top = y;
@@ -48,8 +45,7 @@ class TimelinePicture {
     }
     DrawBottomAxis(canvas_, x_, {y, y - 4},
                    timeline_.averaged > 0 ? "time since the start of the step" : "time", "s");
-    y = DrawFooter(canvas_, kMargin, y + 58, kWidth - 2 * kMargin, SourceLines(report_));
-    return canvas_.Take(kWidth, y + 6, report_.provenance);
+    return FinishPicture(canvas_, kWide, y + 58, SourceLines(report_), report_.provenance);
   }
 
  private:
@@ -65,7 +61,7 @@ class TimelinePicture {
     std::string text = fmt::format("{} over {}.", TimelineTitle(timeline_),
                                    FormatSeconds(timeline_.duration.seconds()));
     for (const Timeline::Channel& channel : timeline_.channels) {
-      text += fmt::format(" {} up to {}.", channel.name, FormatWatts(Highest(channel)));
+      text += fmt::format(" {} up to {}.", channel.name, FormatWatts(Highest(channel.max_w)));
     }
     return text;
   }
@@ -79,24 +75,18 @@ class TimelinePicture {
       entries.push_back({kOther, "other operations"});
       entries.push_back({kGrid, "nothing ran"});
     }
+    std::array<bool, kPhaseCount> occurs{};
     for (size_t phase = 0; phase < kPhaseCount; ++phase) {
       const auto& activity = timeline_.activity[phase];
-      if (std::none_of(activity.begin(), activity.end(), [](double a) { return a > 0; })) continue;
-      entries.push_back({PhaseColor(static_cast<Phase>(phase)),
-                         fmt::format("{} (strip)", PhaseName(static_cast<Phase>(phase)))});
+      occurs[phase] = std::any_of(activity.begin(), activity.end(), [](double a) { return a > 0; });
+    }
+    for (const LegendEntry& phase : PhaseEntries(occurs)) {
+      entries.push_back({phase.color, phase.label + " (strip)"});
     }
     return entries;
   }
 
   Color LayerColor(size_t layer) const { return CategoryColor(layer, timeline_.layers.size()); }
-
-  static double Highest(const Timeline::Channel& channel) {
-    double highest = 0;
-    for (const double watts : channel.max_w) {
-      if (!std::isnan(watts)) highest = std::max(highest, watts);
-    }
-    return highest;
-  }
 
   double SliceX(size_t slice) const {
     return x_(timeline_.duration.seconds() * static_cast<double>(slice) /
@@ -117,8 +107,7 @@ class TimelinePicture {
   }
 
   void Plot(const Timeline::Channel& channel, double top) {
-    const double highest = Highest(channel);
-    const Scale y{0, highest > 0 ? highest * 1.05 : 1, top + kPlot, top};
+    const Scale y = PowerScale(channel.max_w, top + kPlot, top);
     DrawLeftAxis(canvas_, y, {x_.from, x_.to}, "power", "W");
     Band(channel, y);
     for (size_t from = 0; from < slices_;) {
@@ -133,10 +122,7 @@ class TimelinePicture {
       if (!std::isnan(channel.mean_w[from])) Fill(channel, from, to, dominant, y);
       from = to;
     }
-    // On a halo, as it may stand on anything.
-    canvas_.Rectangle(x_.from + 4, top + 2, TextWidth(channel.name, 12, true) + 8, 17,
-                      {.fill = kPage, .opacity = 0.8, .radius = 3});
-    canvas_.Text(x_.from + 8, top + 15, channel.name, {.bold = true});
+    DrawPlotName(canvas_, x_.from, top, channel.name, 0.8);
   }
 
   void Band(const Timeline::Channel& channel, const Scale& y) {
@@ -164,14 +150,10 @@ class TimelinePicture {
                         : layer                           ? LayerColor(dominant.layer)
                         : dominant.what == Running::kElse ? kOther
                                                           : kGrid;
-    std::vector<Point> points = {{SliceX(from), y(0)}};
     double sum = 0;
-    for (size_t slice = from; slice < to; ++slice) {
-      points.push_back({SliceX(slice), y(channel.mean_w[slice])});
-      points.push_back({SliceX(slice + 1), y(channel.mean_w[slice])});
-      sum += channel.mean_w[slice];
-    }
-    points.push_back({SliceX(to), y(0)});
+    for (size_t slice = from; slice < to; ++slice) sum += channel.mean_w[slice];
+    const auto slice_x = [&](size_t slice) { return SliceX(slice); };
+    const std::vector<Point> points = StepArea(channel.mean_w, from, to, slice_x, y);
     const double seconds = timeline_.duration.seconds() / static_cast<double>(slices_);
     canvas_.Polygon(points, {.fill = color,
                              .tooltip = fmt::format(

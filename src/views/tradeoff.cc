@@ -1,6 +1,4 @@
 // Accuracy against energy: as a table, JSON and CSV, and in sentences.
-#include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,10 +15,6 @@ namespace {
 constexpr const char* kSchema = "beryl.tradeoff/1";
 
 std::string Label(const Tradeoff::Point& point) { return Printable(point.label); }
-
-double EnergyOf(const Tradeoff::Point& point, bool predicted) {
-  return predicted ? point.energy.predicted_j : point.energy.measured_j;
-}
 
 std::string Chosen(const Tradeoff::Point& point, bool predicted) {
   return fmt::format("{}, accuracy {:g} for {}", Label(point), point.accuracy,
@@ -40,49 +34,32 @@ std::string Missing(std::string_view what, const std::vector<std::string>& model
   return fmt::format("{}: {}", what, fmt::join(names, ", "));
 }
 
-class TradeoffTable : public TextPage {
- public:
-  TradeoffTable(const Tradeoff& tradeoff, const ViewOptions& options)
-      : TextPage(options), tradeoff_(tradeoff) {}
-
-  std::string Write() {
-    Paragraph("Accuracy against energy at " + TradeoffSize(tradeoff_));
-    Line();
-    for (const Tradeoff::Choice& choice : tradeoff_.choices) {
-      (choice.predicted ? predicted_ : measured_) = true;
-    }
-    Line(Dim((measured_ ? RightAligned("measured", 11) + "  " : "") +
-             (predicted_ ? RightAligned("predicted", 11) + "  " : "") +
-             RightAligned("accuracy", 9) + "  model"));
-    for (const Tradeoff::Point& point : tradeoff_.points) Row(point);
-    Paragraph("*: on the Pareto front: no other model takes less energy and is as accurate", 0,
-              kDimStyle);
-    Line();
-    for (const std::string& sentence : TradeoffSentences(tradeoff_)) Paragraph(sentence);
-    Foot(fmt::format("energy of a batch, {}; data: {}; accuracies: {}",
-                     EnergySources(tradeoff_.origin), tradeoff_.origin.data,
-                     tradeoff_.accuracy_file),
-         tradeoff_.origin.provenance);
-    return Take();
-  }
-
- private:
-  static std::string Cell(double joules, bool optimal) {
-    return RightAligned(JoulesOrDash(joules), 11) + (optimal ? " *" : "  ");
-  }
-
-  void Row(const Tradeoff::Point& point) {
+std::string Table(const Tradeoff& tradeoff, const ViewOptions& options) {
+  TextPage page(options);
+  page.Paragraph("Accuracy against energy at " + TradeoffSize(tradeoff));
+  page.Line();
+  std::vector<int> widths = {0, 0, 9};
+  for (const Tradeoff::Choice& choice : tradeoff.choices) widths[choice.predicted ? 1 : 0] = 13;
+  page.Line(page.Dim(Cells(widths, {"measured  ", "predicted  ", "accuracy"}) + "  model"));
+  const auto cell = [](double joules, bool optimal) {
+    return JoulesOrDash(joules) + (optimal ? " *" : "  ");
+  };
+  for (const Tradeoff::Point& point : tradeoff.points) {
     const std::string label =
-        Label(point) + (point.label == point.model ? "" : "  " + Dim(Printable(point.model)));
-    Line((measured_ ? Cell(point.energy.measured_j, point.optimal_measured) : "") +
-         (predicted_ ? Cell(point.energy.predicted_j, point.optimal_predicted) : "") +
-         RightAligned(fmt::format("{:g}", point.accuracy), 9) + "  " + label);
+        Label(point) + (point.label == point.model ? "" : "  " + page.Dim(Printable(point.model)));
+    page.Line(Cells(widths, {cell(point.energy.measured_j, point.optimal_measured),
+                             cell(point.energy.predicted_j, point.optimal_predicted),
+                             fmt::format("{:g}", point.accuracy)}) +
+              "  " + label);
   }
-
-  const Tradeoff& tradeoff_;
-  bool measured_ = false;
-  bool predicted_ = false;
-};
+  page.SmallPrint("*: on the Pareto front: no other model takes less energy and is as accurate");
+  page.Line();
+  for (const std::string& sentence : TradeoffSentences(tradeoff)) page.Paragraph(sentence);
+  page.SmallPrint(fmt::format("energy of a batch, {}; data: {}; accuracies: {}",
+                              EnergySources(tradeoff.origin), tradeoff.origin.data,
+                              tradeoff.accuracy_file));
+  return page.Take();
+}
 
 void WriteNames(JsonWriter& json, std::string_view key, const std::vector<std::string>& names) {
   json.Key(key).BeginArray();
@@ -98,9 +75,7 @@ std::string Json(const Tradeoff& tradeoff) {
   json.Member("batch_size", tradeoff.batch_size);
   json.Member("seq_len", tradeoff.seq_len);
   json.Member("size_chosen", tradeoff.size_chosen);
-  json.Key("points").BeginArray();
-  for (const Tradeoff::Point& point : tradeoff.points) {
-    json.BeginObject();
+  json.Objects("points", tradeoff.points, [&](const Tradeoff::Point& point) {
     json.Member("model", Printable(point.model));
     json.Member("label", Label(point));
     json.Member("accuracy", point.accuracy);
@@ -110,23 +85,17 @@ std::string Json(const Tradeoff& tradeoff) {
     json.Member("predicted_high_j", point.high_j);
     json.Member("optimal_measured", point.optimal_measured);
     json.Member("optimal_predicted", point.optimal_predicted);
-    json.End();
-  }
-  json.End();
+  });
   json.Member("budget_j", tradeoff.budget_j);
   json.Member("target", tradeoff.target);
-  json.Key("choices").BeginArray();
-  for (const Tradeoff::Choice& choice : tradeoff.choices) {
+  json.Objects("choices", tradeoff.choices, [&](const Tradeoff::Choice& choice) {
     auto name = [&](const std::optional<size_t>& at) {
       return at ? std::optional(Printable(tradeoff.points[*at].model)) : std::nullopt;
     };
-    json.BeginObject();
     json.Member("energy", EnergySource(choice.predicted, tradeoff.origin));
     json.Member("within_budget", name(choice.within_budget));
     json.Member("at_target", name(choice.at_target));
-    json.End();
-  }
-  json.End();
+  });
   WriteNames(json, "without_accuracy", tradeoff.without_accuracy);
   WriteNames(json, "without_energy", tradeoff.without_energy);
   WriteNames(json, "without_size", tradeoff.without_size);
@@ -146,6 +115,10 @@ std::string Csv(const Tradeoff& tradeoff) {
 }
 
 }  // namespace
+
+double EnergyOf(const Tradeoff::Point& point, bool predicted) {
+  return predicted ? point.energy.predicted_j : point.energy.measured_j;
+}
 
 std::string TradeoffSize(const Tradeoff& tradeoff) {
   return fmt::format("batch {:g}, sequence {:g}{}", tradeoff.batch_size, tradeoff.seq_len,
@@ -169,15 +142,12 @@ std::vector<std::string> TradeoffSentences(const Tradeoff& tradeoff) {
                            : "no model is that accurate"));
     }
   }
-  if (!tradeoff.without_accuracy.empty()) {
-    sentences.push_back(Missing("no accuracy for", tradeoff.without_accuracy));
-  }
-  if (!tradeoff.without_energy.empty()) {
-    sentences.push_back(Missing("not in the data", tradeoff.without_energy));
-  }
-  if (!tradeoff.without_size.empty()) {
-    sentences.push_back(Missing("no energy at this input size", tradeoff.without_size));
-  }
+  const auto missing = [&](const char* what, const std::vector<std::string>& models) {
+    if (!models.empty()) sentences.push_back(Missing(what, models));
+  };
+  missing("no accuracy for", tradeoff.without_accuracy);
+  missing("not in the data", tradeoff.without_energy);
+  missing("no energy at this input size", tradeoff.without_size);
   return sentences;
 }
 
@@ -191,7 +161,7 @@ std::string Write(const Tradeoff& tradeoff, Format format, const ViewOptions& op
   if (format == Format::kJson) return Json(tradeoff);
   if (format == Format::kCsv) return Csv(tradeoff);
   if (format == Format::kSvg) return DrawTradeoff(tradeoff);
-  return TradeoffTable(tradeoff, options).Write();
+  return Table(tradeoff, options);
 }
 
 }  // namespace beryl::views

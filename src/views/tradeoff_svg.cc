@@ -12,11 +12,7 @@
 namespace beryl::views {
 namespace {
 
-constexpr double kWidth = 900;
-constexpr double kMargin = 28;
-constexpr double kInner = kWidth - 2 * kMargin;
 constexpr double kPlotHeight = 400;
-constexpr double kAxisRoom = 62;
 constexpr double kMark = 5;  // half the width of a mark
 constexpr double kLabel = 11;
 constexpr double kLabelHeight = 14;
@@ -33,8 +29,7 @@ class TradeoffPicture {
         canvas_("Accuracy against energy", "At " + TradeoffSize(tradeoff) + ". " + Said()) {}
 
   std::string Draw() {
-    double y =
-        DrawHeading(canvas_, kMargin, kInner, "Accuracy against energy", TradeoffSize(tradeoff_));
+    double y = DrawHeading(canvas_, kWidth, "Accuracy against energy", TradeoffSize(tradeoff_));
     y = DrawLegend(canvas_, kMargin, y + 2, kMargin + kInner, Legend()) + 8;
     top_ = y;
     bottom_ = y + kPlotHeight;
@@ -50,14 +45,10 @@ class TradeoffPicture {
                                 EnergySources(tradeoff_.origin), Printable(tradeoff_.origin.data),
                                 Printable(tradeoff_.accuracy_file),
                                 ToolText(tradeoff_.origin.provenance)));
-    y = DrawFooter(canvas_, kMargin, bottom_ + 58, kInner, lines);
-    return canvas_.Take(kWidth, y + 6, tradeoff_.origin.provenance);
+    return FinishPicture(canvas_, kWidth, bottom_ + 58, lines, tradeoff_.origin.provenance);
   }
 
  private:
-  static double EnergyOf(const Tradeoff::Point& point, bool predicted) {
-    return predicted ? point.energy.predicted_j : point.energy.measured_j;
-  }
   static bool IsOptimal(const Tradeoff::Point& point, bool predicted) {
     return predicted ? point.optimal_predicted : point.optimal_measured;
   }
@@ -240,7 +231,7 @@ class TradeoffPicture {
 std::string DrawTradeoff(const Tradeoff& tradeoff) {
   if (tradeoff.points.empty()) {
     SvgCanvas canvas("Accuracy against energy", "No model's energy and accuracy are both known");
-    const double y = DrawHeading(canvas, kMargin, kInner, "Accuracy against energy",
+    const double y = DrawHeading(canvas, kWidth, "Accuracy against energy",
                                  "No model's energy and accuracy are both known");
     return canvas.Take(kWidth, y, tradeoff.origin.provenance);
   }

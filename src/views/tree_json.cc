@@ -11,40 +11,9 @@ namespace {
 // The groups of a node that columns of a part go into, by Column::Of.
 constexpr std::array<std::string_view, 4> kGroups = {"", "phases", "devices", "ranks"};
 
-// A list of numbers and what it is called at every node.
-struct Field {
-  std::string key;
-  const std::vector<double>* values = nullptr;
-  bool whole = false;  // counts are written as such, without a fraction
-};
-
 bool CountsThings(Quantity quantity) {
   return quantity == Quantity::kFlops || quantity == Quantity::kBytes ||
          quantity == Quantity::kParameters || quantity == Quantity::kCount;
-}
-
-std::vector<Field> FieldsOf(const TreeColumns& tree, const std::vector<const Column*>& columns,
-                            std::string_view also) {
-  std::vector<Field> fields;
-  for (const Column* column : columns) {
-    if (column->of != Column::Of::kAll) continue;
-    const bool whole = CountsThings(column->quantity);
-    const std::string_view unit = LookOf(column->quantity).key;
-    fields.push_back({column->key, &column->total, whole});
-    if (!also.empty() && column == &tree.columns.front()) {
-      fields.push_back({std::string(also), &column->total, whole});
-    }
-    // What can be worked out from the children is not written again.
-    const auto add = [&](std::string_view part, const std::vector<double>& values) {
-      if (values.empty()) return;
-      fields.push_back({column->prefix + std::string(part).append(unit), &values, whole});
-    };
-    if (column->quantity == Quantity::kEnergy) add("self", column->self);
-    add("low", column->low);
-    add("high", column->high);
-    add("deviation", column->deviation);
-  }
-  return fields;
 }
 
 void WriteShapes(JsonWriter& json, std::string_view shapes) {
@@ -62,23 +31,17 @@ void WriteShapes(JsonWriter& json, std::string_view shapes) {
 
 void WriteText(JsonWriter& json, const TextColumn& column, NodeId node) {
   const std::string& value = column.values[node];
-  switch (column.kind) {
-    case TextColumn::Kind::kShapes:
-      WriteShapes(json.Key(column.key), value);
-      break;
-    case TextColumn::Kind::kYesNo:
-      json.Member(column.key, value == "yes");
-      break;
-    case TextColumn::Kind::kText:
-      if (!value.empty() || node == 0) json.Member(column.key, value);
-      break;
+  if (column.kind == TextColumn::Kind::kShapes) {
+    WriteShapes(json.Key(column.key), value);
+  } else if (column.kind == TextColumn::Kind::kYesNo) {
+    json.Member(column.key, value == "yes");
+  } else if (!value.empty() || node == 0) {
+    json.Member(column.key, value);
   }
 }
 
 void WriteColumns(JsonWriter& json, const std::vector<const Column*>& columns) {
-  json.Key("columns").BeginArray();
-  for (const Column* column : columns) {
-    json.BeginObject();
+  json.Objects("columns", columns, [&](const Column* column) {
     json.Member("name", column->name);
     json.Member("key", column->key);
     if (column->of != Column::Of::kAll) {
@@ -89,9 +52,7 @@ void WriteColumns(JsonWriter& json, const std::vector<const Column*>& columns) {
     json.Member("unit", LookOf(column->quantity).unit);
     json.Member("origin", OriginName(column->origin));
     json.Member("by", column->by);
-    json.End();
-  }
-  json.End();
+  });
 }
 
 }  // namespace
@@ -103,7 +64,10 @@ void WriteTree(JsonWriter& json, const TreeColumns& tree, const ViewOptions& opt
     return;
   }
   const std::vector<const Column*> columns = ChosenColumns(tree, options.columns);
-  const std::vector<Field> fields = FieldsOf(tree, columns, options.columns.empty() ? also : "");
+  std::vector<TreeField> fields = FieldsOf(columns);
+  if (!also.empty() && options.columns.empty()) {
+    fields.insert(fields.begin() + 1, {std::string(also), columns[0], &columns[0]->total});
+  }
   std::vector<NodeId> open_until;
   for (NodeId id = 0; id < tree.tree.size(); ++id) {
     const TreeNode& node = tree.tree[id];
@@ -124,8 +88,9 @@ void WriteTree(JsonWriter& json, const TreeColumns& tree, const ViewOptions& opt
     json.Member("level", LevelName(node.level));
     json.Member("type", node.type);
     for (const TextColumn& text : tree.texts) WriteText(json, text, id);
-    for (const Field& field : fields) {
-      if (field.whole) {
+    for (const TreeField& field : fields) {
+      if (field.column->of != Column::Of::kAll) continue;
+      if (CountsThings(field.column->quantity)) {
         WriteWhole(json, field.key, (*field.values)[id]);
       } else {
         json.Member(field.key, (*field.values)[id]);

@@ -2,11 +2,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <set>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/text.h"
 #include "views/figures.h"
@@ -54,7 +52,6 @@ class TableMaker : public TextPage {
         tree_(tree.tree),
         columns_(tree),
         look_(look),
-        options_(options),
         main_(tree.columns.front()) {
     for (const Column& column : tree.columns) {
       for (size_t phase = 0; phase < kPhaseCount; ++phase) {
@@ -205,7 +202,7 @@ class TableMaker : public TextPage {
       const bool is_main = column == &main_;
       AddCell(column->label, want, [&](const TableLine& line) {
         if (line.node == kNoNode) return RestText(*column, line.rest, is_main);
-        std::string text = Text(*column, line.node);
+        std::string text = Figure(column->total[line.node], column->quantity);
         if (!column->marked_because.empty()) {
           const bool marked = column->IsMarked(line.node);
           text += marked ? fmt::format(" {}", column->mark) : "  ";
@@ -240,10 +237,6 @@ class TableMaker : public TextPage {
     const double high = At(column.high, node);
     if (std::isnan(low) || std::isnan(high)) return "-";
     return Figure(low, column.quantity) + " - " + Figure(high, column.quantity);
-  }
-
-  static std::string Text(const Column& column, NodeId node) {
-    return Figure(column.total[node], column.quantity);
   }
 
   int CellsWidth() const {
@@ -313,35 +306,20 @@ class TableMaker : public TextPage {
   }
 
   std::string Bar(NodeId node) const {
-    const double whole = Total(0);
-    if (bar_width_ == 0 || node == kNoNode || !(whole > 0)) return Blanks(bar_width_);
-    std::string bar;
-    double done = 0;
-    int drawn = 0;
+    if (node == kNoNode) return Blanks(bar_width_);
+    std::array<double, kPhaseCount> parts{};
     for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-      if (phases_[phase] == nullptr) continue;
-      const double energy = phases_[phase]->total[node];
-      if (!std::isnan(energy)) done += energy;
-      const int until =
-          std::clamp(static_cast<int>(std::lround(done / whole * bar_width_)), drawn, bar_width_);
-      std::string piece;
-      for (; drawn < until; ++drawn) piece += kPhaseLooks[phase].glyph;
-      if (!piece.empty()) bar += Styled(piece, kPhaseLooks[phase].color);
+      if (phases_[phase] != nullptr) parts[phase] = phases_[phase]->total[node];
     }
-    return bar + Blanks(bar_width_ - drawn);
+    return PhaseBar(parts, Total(0), bar_width_);
   }
 
   // --- Below the table.
 
   void Legend() {
-    std::string legend;
-    for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-      if (phases_[phase] == nullptr || bar_width_ == 0) continue;
-      legend += fmt::format("{}{} {}", legend.empty() ? "bars: " : "  ",
-                            Styled(kPhaseLooks[phase].glyph, kPhaseLooks[phase].color),
-                            PhaseName(static_cast<Phase>(phase)));
-    }
-    if (!legend.empty()) Line(legend);
+    const std::string legend =
+        PhaseLegend({phases_[0] != nullptr, phases_[1] != nullptr, phases_[2] != nullptr});
+    if (bar_width_ > 0 && !legend.empty()) Line(legend);
     for (const std::string& mark : marks_) Paragraph(mark, 0, kWarningStyle);
     LeftOut();
   }
@@ -359,15 +337,13 @@ class TableMaker : public TextPage {
       if (tree_[node].level == Level::kMath) ++math;
     }
     if (lines_.size() >= all) return;
-    Paragraph(fmt::format("{} of {} lines; --depth {} shows all{}", lines_.size(), all, deepest,
-                          math > 0 ? fmt::format(", {} math operations among them", math) : ""),
-              0, kDimStyle);
+    SmallPrint(fmt::format("{} of {} lines; --depth {} shows all{}", lines_.size(), all, deepest,
+                           math > 0 ? fmt::format(", {} math operations among them", math) : ""));
   }
 
   const ModelTree& tree_;
   const TreeColumns& columns_;
   const TableLook& look_;
-  const ViewOptions& options_;
   const Column& main_;
   std::array<const Column*, kPhaseCount> phases_ = {};
   int depth_ = 1'000'000;

@@ -18,6 +18,13 @@ namespace beryl::views {
 // them where nothing was.
 std::vector<const Column*> ChosenColumns(const TreeColumns& tree,
                                          const std::vector<std::string>& names);
+// What is written of columns: a list of numbers by node, and what it is called in JSON and CSV.
+struct TreeField {
+  std::string key;
+  const Column* column = nullptr;
+  const std::vector<double>* values = nullptr;
+};
+std::vector<TreeField> FieldsOf(const std::vector<const Column*>& columns);
 // Whether --depth and --level let a node be shown.
 bool IsShown(const TreeNode& node, const ViewOptions& options);
 

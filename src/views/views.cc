@@ -1,5 +1,9 @@
 #include "views/views.h"
 
+#include <array>
+#include <functional>
+#include <set>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +12,14 @@
 #include "views/writers.h"
 
 namespace beryl::views {
+namespace {
+
+// What JSON and CSV call what every node has.
+constexpr std::array<std::string_view, 13> kNodeKeys = {
+    "schema", "columns", "depth",    "path",   "name",    "type", "level",
+    "layers", "range",   "children", "phases", "devices", "ranks"};
+
+}  // namespace
 
 Result<bool> CheckColumns(const TreeColumns& tree, const ViewOptions& options) {
   for (const std::string& name : options.columns) {
@@ -22,20 +34,24 @@ Result<bool> CheckColumns(const TreeColumns& tree, const ViewOptions& options) {
   return true;
 }
 
-std::string Write(const AccountReport& report, Format format, const ViewOptions& options) {
-  switch (format) {
-    case Format::kJson:
-      return WriteJson(report, options);
-    case Format::kCsv:
-      return WriteCsv(report, options);
-    case Format::kHtml:
-      return WriteHtml(report, options);
-    case Format::kSummary:
-      return WriteSummary(report, options);
-    case Format::kSvg:
-    case Format::kTable:
-      break;
+Result<bool> CheckLabels(const TreeColumns& tree) {
+  std::set<std::string, std::less<>> taken(kNodeKeys.begin(), kNodeKeys.end());
+  for (const TextColumn& column : tree.texts) taken.insert(column.key);
+  for (const TreeField& field : FieldsOf(ChosenColumns(tree, {}))) {
+    if (taken.insert(field.key).second) continue;
+    return MisuseError(fmt::format(
+        "--labels: the column '{}' would be written as '{}', which is the name of something else; "
+        "choose another label",
+        Printable(field.column->name), Printable(field.key)));
   }
+  return true;
+}
+
+std::string Write(const AccountReport& report, Format format, const ViewOptions& options) {
+  if (format == Format::kJson) return WriteJson(report, options);
+  if (format == Format::kCsv) return WriteCsv(report, options);
+  if (format == Format::kHtml) return WriteHtml(report, options);
+  if (format == Format::kSummary) return WriteHead(report, options) + WriteBooks(report, options);
   return WriteTable(report, options);
 }
 

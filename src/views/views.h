@@ -43,6 +43,8 @@ struct ViewOptions {
 
 // Fails as misuse where a column was asked for that the tree does not have.
 Result<bool> CheckColumns(const TreeColumns& tree, const ViewOptions& options);
+// Fails as misuse where labels make two things that are written of a node have one name.
+Result<bool> CheckLabels(const TreeColumns& tree);
 
 std::string Write(const AccountReport& report, Format format, const ViewOptions& options);
 // Analyses go out with the books of the run they were made from.

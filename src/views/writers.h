@@ -1,7 +1,6 @@
 // The formats behind the front door.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,8 +11,8 @@
 namespace beryl::views {
 
 std::string WriteTable(const AccountReport& report, const ViewOptions& options);
-std::string WriteSummary(const AccountReport& report, const ViewOptions& options);
-// The summary's two halves, to stand around another table: what was read, and how it adds up.
+// What stands around every table of a run, and alone is its summary: what was read, and how it adds
+// up.
 std::string WriteHead(const AccountReport& report, const ViewOptions& options);
 std::string WriteBooks(const AccountReport& report, const ViewOptions& options);
 std::string WriteCsv(const AccountReport& report, const ViewOptions& options);
@@ -31,6 +30,9 @@ void WriteAccountObject(JsonWriter& json, const AccountReport& report, const Tre
 // What every JSON result says of the run it was made from.
 void WriteContext(JsonWriter& json, const AccountReport& report);
 void WriteClosure(JsonWriter& json, const AccountReport& report);
+
+// What was measured of an operation.
+void WriteMeasures(JsonWriter& json, const OperationRow& row);
 
 // "steps": of a timeline, in seconds from its start.
 void WriteSteps(JsonWriter& json, const Timeline& timeline);
