@@ -36,8 +36,7 @@ class BottleneckTable : public TextPage {
     Line(Bold(Printable(breakdown.model)));
     if (!measured_ && !predicted_) {
       Paragraph("the energy of the whole model is not known at any input size", 2);
-      Line();
-      return;
+      return Line();
     }
     SmallPrint(Runs(breakdown));
     Line();

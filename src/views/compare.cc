@@ -127,11 +127,8 @@ std::string WriteCompareJson(const Comparison& comparison) {
                [&](const DifferenceRow& row) { WriteDifference(json, row); });
   json.Objects("gates", comparison.gates,
                [&](const GateVerdict& gate) { WriteGate(json, comparison, gate); });
-  json.Key("notes").BeginArray();
-  for (const std::string& note : comparison.notes) json.Value(note);
-  json.End();
-  json.End();
-  return json.Take() + "\n";
+  json.Member("notes", comparison.notes);
+  return json.End().Take() + "\n";
 }
 
 std::string WriteCompareCsv(const Comparison& comparison, ComparePart part) {

@@ -1,5 +1,8 @@
 // Accuracy against energy: as a table, JSON and CSV, and in sentences.
 
+#include <algorithm>
+#include <span>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -23,13 +26,10 @@ std::string Chosen(const Tradeoff::Point& point, bool predicted) {
 std::string Missing(std::string_view what, const std::vector<std::string>& models) {
   constexpr size_t kMost = 8;
   std::vector<std::string> names;
-  for (const std::string& model : models) {
-    if (names.size() == kMost) {
-      names.push_back(fmt::format("and {} more", models.size() - kMost));
-      break;
-    }
+  for (const std::string& model : std::span(models).first(std::min(kMost, models.size()))) {
     names.push_back(Printable(model));
   }
+  if (models.size() > kMost) names.push_back(fmt::format("and {} more", models.size() - kMost));
   return fmt::format("{}: {}", what, fmt::join(names, ", "));
 }
 
