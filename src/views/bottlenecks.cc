@@ -20,8 +20,9 @@ class BottleneckTable : public TextPage {
 
   std::string Write() {
     for (const Breakdown& breakdown : breakdowns_.models) Model(breakdown);
-    SmallPrint(fmt::format("energy {}; data: {}", EnergySources(breakdowns_.origin),
-                           breakdowns_.origin.data));
+    Foot(fmt::format("energy {}; data: {}", EnergySources(breakdowns_.origin),
+                     breakdowns_.origin.data),
+         breakdowns_.origin.provenance);
     return Take();
   }
 
@@ -36,8 +37,7 @@ class BottleneckTable : public TextPage {
     Line(Bold(Printable(breakdown.model)));
     if (!measured_ && !predicted_) {
       Paragraph("the energy of the whole model is not known at any input size", 2);
-      Line();
-      return;
+      return Line();
     }
     SmallPrint(Runs(breakdown));
     Line();

@@ -55,13 +55,10 @@ std::string Json(const Calibration& calibration) {
   WriteLaw(json, calibration.model.law);
   WriteLevels(json, "mape_models", calibration.mape);
   json.Member("expected_pct", calibration.expected);
-  json.Key("interval").BeginObject();
-  json.Member("nominal", calibration.model.nominal);
-  json.Member("low", calibration.model.bands[0].low);
-  json.Member("high", calibration.model.bands[0].high);
-  json.End();
-  json.Key("draws").BeginObject();
-  json.Member("count", calibration.draws);
+  const ErrorBand& band = calibration.model.bands[0];
+  json.Key("interval").BeginObject().Member("nominal", calibration.model.nominal);
+  json.Member("low", band.low).Member("high", band.high).End();
+  json.Key("draws").BeginObject().Member("count", calibration.draws);
   WriteLevels(json, "median", calibration.median);
   WriteLevels(json, "p95", calibration.p95);
   json.End();

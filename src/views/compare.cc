@@ -117,9 +117,7 @@ std::string WriteCompareJson(const Comparison& comparison) {
                [&](const DifferenceRow& row) { WriteDifference(json, row); });
   json.Objects("gates", comparison.gates,
                [&](const GateVerdict& gate) { WriteGate(json, comparison, gate); });
-  json.Key("notes").BeginArray();
-  for (const std::string& note : comparison.notes) json.Value(note);
-  json.End();
+  json.Member("notes", comparison.notes);
   return EndResult(json);
 }
 

@@ -71,11 +71,11 @@ class Layout {
       placed[best] = true;
       place[best] = at_end ? --last : first++;
     }
-    for (const DiagramArrow& arrow : arrows) back_.push_back(place[arrow.from] > place[arrow.to]);
-    for (size_t i = 0; i < diagram_.arrows.size(); ++i) {
-      if (back_[i]) continue;
-      next_[diagram_.arrows[i].from].push_back(diagram_.arrows[i].to);
-      before_[diagram_.arrows[i].to].push_back(diagram_.arrows[i].from);
+    for (const DiagramArrow& arrow : arrows) {
+      back_.push_back(place[arrow.from] > place[arrow.to]);
+      if (back_.back()) continue;
+      next_[arrow.from].push_back(arrow.to);
+      before_[arrow.to].push_back(arrow.from);
     }
   }
 

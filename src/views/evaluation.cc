@@ -159,8 +159,7 @@ void WriteEvaluation(JsonWriter& json, const Evaluation& evaluation) {
   }
   json.End();
   json.Members("by_operation", evaluation.by_operation);
-  json.Key("intervals").BeginObject();
-  json.Member("nominal", evaluation.nominal);
+  json.Key("intervals").BeginObject().Member("nominal", evaluation.nominal);
   WriteLevels(json, "coverage",
               {evaluation.levels[0].coverage, evaluation.levels[1].coverage,
                evaluation.levels[2].coverage});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -36,25 +37,18 @@ std::string FrameName(std::string_view name) {
 
 void WriteSampledProfile(JsonWriter& json, const AccountReport& report, const Column& column,
                          const std::string& name, const std::vector<uint32_t>& frame_of_node) {
-  std::vector<NodeId> nodes;
-  double sum = 0;
+  std::vector<std::vector<uint32_t>> samples;
+  std::vector<double> weights;
   for (NodeId id = 0; id < column.self.size(); ++id) {
     if (!(column.self[id] > 0)) continue;
-    nodes.push_back(id);
-    sum += column.self[id];
+    weights.push_back(column.self[id]);
+    std::vector<uint32_t>& sample = samples.emplace_back();
+    for (const NodeId frame : StackOf(report.tree.tree, id)) sample.push_back(frame_of_node[frame]);
   }
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   json.BeginObject().Member("type", "sampled").Member("name", name).Member("unit", "none");
   json.Member("startValue", 0).Member("endValue", sum);
-  json.Key("samples").BeginArray();
-  for (const NodeId node : nodes) {
-    json.BeginArray();
-    for (const NodeId frame : StackOf(report.tree.tree, node)) json.Value(frame_of_node[frame]);
-    json.End();
-  }
-  json.End();
-  json.Key("weights").BeginArray();
-  for (const NodeId node : nodes) json.Value(column.self[node]);
-  json.End().End();
+  json.Member("samples", samples).Member("weights", weights).End();
 }
 
 void WriteProcessName(JsonWriter& json, int process, std::string_view name) {

@@ -23,11 +23,8 @@ void WriteFindings(JsonWriter& json, const std::vector<DataFinding>& findings) {
 
 void WriteLaw(JsonWriter& json, const EnergyLaw& law) {
   auto term = [&](std::string_view name, const LawTerm& of) {
-    json.Key(name).BeginObject();
-    json.Member("value", of.value);
-    json.Member("deviation", of.deviation);
-    json.Member("measured", of.measured);
-    json.End();
+    json.Key(name).BeginObject().Member("value", of.value);
+    json.Member("deviation", of.deviation).Member("measured", of.measured).End();
   };
   json.Key("law").BeginObject();
   json.Member("sentence", LawSentence(law));

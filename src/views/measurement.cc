@@ -33,8 +33,8 @@ std::string Csv(const Measurement& measured) {
 std::string MissingText(const TotalEnergy& total) {
   constexpr size_t kMost = 3;
   const auto shown = static_cast<std::ptrdiff_t>(std::min(total.missing.size(), kMost));
-  const std::vector<std::string> some(total.missing.begin(), total.missing.begin() + shown);
-  std::string text = fmt::format("{}", fmt::join(some, " and "));
+  const auto first = total.missing.begin();
+  std::string text = fmt::format("{}", fmt::join(first, first + shown, " and "));
   if (total.missing.size() > kMost) {
     text += fmt::format(" and {} more", total.missing.size() - kMost);
   }

@@ -171,8 +171,7 @@ class MeasurementJson {
       json_.Key(key).BeginObject().Member("n", of.rounds);
       json_.Member("mean", of.mean).Member("deviation", of.deviation).End();
     };
-    json_.Key("rounds").BeginObject();
-    json_.Member("n", measured_.seconds_s.rounds);
+    json_.Key("rounds").BeginObject().Member("n", measured_.seconds_s.rounds);
     spread("energy_j", measured_.energy_j);
     spread("seconds", measured_.seconds_s);
     json_.End();

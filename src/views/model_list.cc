@@ -26,9 +26,7 @@ std::string Table(const ModelList& models, const ViewOptions& options) {
   page.Line();
   page.SmallPrint(fmt::format("{} models, without heads; FLOP: of one input of so many tokens",
                               models.rows.size()));
-  page.Paragraph(fmt::format("any other model of these families: its config.json; {}",
-                             ToolText(models.provenance)),
-                 0, kDimStyle);
+  page.Foot("any other model of these families: its config.json", models.provenance);
   return page.Take();
 }
 

@@ -45,8 +45,8 @@ std::string Table(const QueryCosts& costs, const ViewOptions& options) {
   }
   page.Line();
   page.Paragraph(ElectricityText(grid));
-  page.SmallPrint(
-      fmt::format("energy {}; data: {}", EnergySources(costs.origin), costs.origin.data));
+  page.Foot(fmt::format("energy {}; data: {}", EnergySources(costs.origin), costs.origin.data),
+            costs.origin.provenance);
   return page.Take();
 }
 

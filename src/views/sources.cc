@@ -35,9 +35,20 @@ class SourcesTable : public TextPage {
 
   std::string Write() {
     Found();
-    Duplicates();
-    Refused();
-    Checks();
+    Section("the same again, not read twice", report_.duplicates, [&](const auto& duplicate) {
+      Paragraph(fmt::format("{}: {} {}; read by {}", duplicate.channel, duplicate.source,
+                            duplicate.reads, duplicate.used),
+                2);
+    });
+    Section("refused", report_.refused, [&](const RefusedSource& refused) {
+      Paragraph(fmt::format("{}: {}", refused.source, refused.reason), 2);
+      Paragraph("remedy: " + refused.remedy, 4, kDimStyle);
+    });
+    Section("checks", report_.checks, [&](const SourceCheck& check) {
+      const char* style = check.verdict == SourceCheck::Verdict::kBad ? kWarningStyle : "";
+      Paragraph(fmt::format("{:<7} {}: {}", VerdictText(check.verdict), check.what, check.detail),
+                2, style);
+    });
     const std::string features = fmt::format("{}", fmt::join(report_.features, ", "));
     SmallPrint("resource features: " + (features.empty() ? "none" : features));
     SmallPrint("CPU time by " + report_.cpu_time);
@@ -82,35 +93,11 @@ class SourcesTable : public TextPage {
     Line();
   }
 
-  void Duplicates() {
-    if (report_.duplicates.empty()) return;
-    Line(Bold("the same again, not read twice"));
-    for (const DuplicateChannel& duplicate : report_.duplicates) {
-      Paragraph(fmt::format("{}: {} {}; read by {}", duplicate.channel, duplicate.source,
-                            duplicate.reads, duplicate.used),
-                2);
-    }
-    Line();
-  }
-
-  void Refused() {
-    if (report_.refused.empty()) return;
-    Line(Bold("refused"));
-    for (const RefusedSource& refused : report_.refused) {
-      Paragraph(fmt::format("{}: {}", refused.source, refused.reason), 2);
-      Paragraph("remedy: " + refused.remedy, 4, kDimStyle);
-    }
-    Line();
-  }
-
-  void Checks() {
-    if (report_.checks.empty()) return;
-    Line(Bold("checks"));
-    for (const SourceCheck& check : report_.checks) {
-      const char* style = check.verdict == SourceCheck::Verdict::kBad ? kWarningStyle : "";
-      Paragraph(fmt::format("{:<7} {}: {}", VerdictText(check.verdict), check.what, check.detail),
-                2, style);
-    }
+  template <typename Items, typename Say>
+  void Section(const char* title, const Items& items, Say&& say) {
+    if (items.empty()) return;
+    Line(Bold(title));
+    for (const auto& item : items) say(item);
     Line();
   }
 

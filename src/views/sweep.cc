@@ -27,18 +27,16 @@ struct RowNumbers {
 };
 
 RowNumbers NumbersOf(const SweepRow& row) {
-  RowNumbers numbers;
-  if (!row.failure.empty()) return numbers;
+  if (!row.failure.empty()) return {};
   const DescribedPrediction& prediction = row.prediction;
   const DescribedNode& root = prediction.description.nodes[0];
-  numbers.parameters = static_cast<double>(root.parameters);
-  numbers.flops = root.work.flops;
-  numbers.bytes = root.work.Bytes();
-  numbers.energy_j = At(prediction.energy.total, 0);
-  numbers.low_j = At(prediction.energy.low, 0);
-  numbers.high_j = At(prediction.energy.high, 0);
-  numbers.seconds = At(prediction.seconds, 0);
-  return numbers;
+  return {.parameters = static_cast<double>(root.parameters),
+          .flops = root.work.flops,
+          .bytes = root.work.Bytes(),
+          .energy_j = At(prediction.energy.total, 0),
+          .low_j = At(prediction.energy.low, 0),
+          .high_j = At(prediction.energy.high, 0),
+          .seconds = At(prediction.seconds, 0)};
 }
 
 bool IsCalibrated(const Sweep& sweep) {

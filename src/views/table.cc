@@ -163,11 +163,9 @@ class TableWriter : public TextPage {
 
   // How wide a column of device names has to be, within reason.
   int DeviceWidth(int least) const {
-    int width = least;
-    for (const ChannelAccount& account : report_.channels) {
-      width = std::max(width, static_cast<int>(DisplayWidth(account.channel)) + 1);
-    }
     constexpr int kWidest = 24;
+    const auto name = [](const ChannelAccount& account) { return account.channel; };
+    const int width = Widest(report_.channels, least - 1, name) + 1;
     return std::min({width, kWidest, least + std::max(0, width_ - kNarrow)});
   }
 

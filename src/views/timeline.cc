@@ -153,11 +153,9 @@ class TimelineTable : public TextPage {
 }  // namespace
 
 std::string TimelineTitle(const Timeline& timeline) {
-  return timeline.averaged > 0 ? fmt::format(
-                                     "Power over a step, mean of {} steps at the same "
-                                     "elapsed time",
-                                     timeline.averaged)
-                               : "Power over time";
+  if (timeline.averaged == 0) return "Power over time";
+  return fmt::format("Power over a step, mean of {} steps at the same elapsed time",
+                     timeline.averaged);
 }
 
 Dominant DominantLayer(const Timeline::Channel& channel, size_t slice) {

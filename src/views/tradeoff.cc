@@ -1,5 +1,8 @@
 // Accuracy against energy: as a table, JSON and CSV, and in sentences.
 
+#include <algorithm>
+#include <span>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -24,13 +27,10 @@ std::string Chosen(const Tradeoff::Point& point, bool predicted) {
 std::string Missing(std::string_view what, const std::vector<std::string>& models) {
   constexpr size_t kMost = 8;
   std::vector<std::string> names;
-  for (const std::string& model : models) {
-    if (names.size() == kMost) {
-      names.push_back(fmt::format("and {} more", models.size() - kMost));
-      break;
-    }
+  for (const std::string& model : std::span(models).first(std::min(kMost, models.size()))) {
     names.push_back(Printable(model));
   }
+  if (models.size() > kMost) names.push_back(fmt::format("and {} more", models.size() - kMost));
   return fmt::format("{}: {}", what, fmt::join(names, ", "));
 }
 
@@ -55,9 +55,10 @@ std::string Table(const Tradeoff& tradeoff, const ViewOptions& options) {
   page.SmallPrint("*: on the Pareto front: no other model takes less energy and is as accurate");
   page.Line();
   for (const std::string& sentence : TradeoffSentences(tradeoff)) page.Paragraph(sentence);
-  page.SmallPrint(fmt::format("energy of a batch, {}; data: {}; accuracies: {}",
-                              EnergySources(tradeoff.origin), tradeoff.origin.data,
-                              tradeoff.accuracy_file));
+  page.Foot(
+      fmt::format("energy of a batch, {}; data: {}; accuracies: {}", EnergySources(tradeoff.origin),
+                  tradeoff.origin.data, tradeoff.accuracy_file),
+      tradeoff.origin.provenance);
   return page.Take();
 }
 

@@ -54,10 +54,9 @@ class TableMaker : public TextPage {
         look_(look),
         main_(tree.columns.front()) {
     for (const Column& column : tree.columns) {
+      if (column.of != Column::Of::kPhase) continue;
       for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-        const bool is_phase =
-            column.of == Column::Of::kPhase && column.label == PhaseName(static_cast<Phase>(phase));
-        if (is_phase) phases_[phase] = &column;
+        if (column.label == PhaseName(static_cast<Phase>(phase))) phases_[phase] = &column;
       }
     }
   }

@@ -1,7 +1,5 @@
 #include "views/views.h"
 
-#include <array>
-#include <functional>
 #include <set>
 
 #include <fmt/format.h>
@@ -12,14 +10,6 @@
 #include "views/writers.h"
 
 namespace beryl::views {
-namespace {
-
-// What JSON and CSV call what every node has.
-constexpr std::array<std::string_view, 13> kNodeKeys = {
-    "schema", "columns", "depth",    "path",   "name",    "type", "level",
-    "layers", "range",   "children", "phases", "devices", "ranks"};
-
-}  // namespace
 
 Result<bool> CheckColumns(const TreeColumns& tree, const ViewOptions& options) {
   for (const std::string& name : options.columns) {
@@ -35,7 +25,10 @@ Result<bool> CheckColumns(const TreeColumns& tree, const ViewOptions& options) {
 }
 
 Result<bool> CheckLabels(const TreeColumns& tree) {
-  std::set<std::string, std::less<>> taken(kNodeKeys.begin(), kNodeKeys.end());
+  // What JSON and CSV call what every node has.
+  std::set<std::string> taken = {"schema", "columns", "depth",  "path",  "name",
+                                 "type",   "level",   "layers", "range", "children",
+                                 "phases", "devices", "ranks"};
   for (const TextColumn& column : tree.texts) taken.insert(column.key);
   for (const TreeField& field : FieldsOf(ChosenColumns(tree, {}))) {
     if (taken.insert(field.key).second) continue;
