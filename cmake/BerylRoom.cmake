@@ -34,17 +34,22 @@ endfunction()
 # beryl_test(<name> <library> <source>...)
 #
 # Makes <name>_test. The macros of GoogleTest take longer to optimise than to run, and its headers
-# longer to read than most tests: they are compiled as they stand, with the headers read once for all.
+# longer to read than most tests: they are compiled as they stand, with the headers read once for
+# all, and no fuzzer looks at which of their lines were reached.
 function(beryl_test name library)
+  set(options -O0)
+  if(BERYL_SANITIZE MATCHES "fuzzer-no-link")
+    list(APPEND options -fno-sanitize=fuzzer-no-link)
+  endif()
   add_executable(${name}_test ${ARGN})
   target_link_libraries(${name}_test PRIVATE ${library} GTest::gmock_main)
-  target_compile_options(${name}_test PRIVATE -O0)
+  target_compile_options(${name}_test PRIVATE ${options})
   if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
     if(NOT TARGET precompiled_test)
       file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/generated/precompiled_test.cc" CONTENT "")
       add_library(precompiled_test OBJECT "${PROJECT_BINARY_DIR}/generated/precompiled_test.cc")
       target_link_libraries(precompiled_test PRIVATE GTest::gmock)
-      target_compile_options(precompiled_test PRIVATE -O0)
+      target_compile_options(precompiled_test PRIVATE ${options})
       target_precompile_headers(precompiled_test PRIVATE
         <algorithm> <array> <cmath> <cstdint> <functional> <map> <memory> <optional> <string>
         <string_view> <unordered_map> <utility> <vector> <gmock/gmock.h> <gtest/gtest.h>)
@@ -60,10 +65,10 @@ endfunction()
 # beryl_precompile(<room>...)
 #
 # What nearly every file includes is read once for all of these rooms, which have to be compiled with
-# the same options. In release builds only: the others see to it that each file includes what it
-# uses. -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON does without.
+# the same options. -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON does without, and shows whether each file
+# includes what it uses.
 function(beryl_precompile first)
-  if(NOT CMAKE_BUILD_TYPE STREQUAL "Release" OR CMAKE_DISABLE_PRECOMPILE_HEADERS)
+  if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
     return()
   endif()
   target_precompile_headers(beryl_${first} PRIVATE

@@ -95,7 +95,7 @@ int RunEvaluate(const EvaluateArguments& arguments) {
   return FinishCommand(
       *output,
       views::Write(*evaluation, FormatOf(arguments.output.format), ViewOf(arguments.output)),
-      arguments.output, evaluation->findings);
+      arguments.output, evaluation->notes);
 }
 
 int RunAblate(const EvaluateArguments& arguments) {
@@ -111,7 +111,7 @@ int RunAblate(const EvaluateArguments& arguments) {
   ablation->tool = kTool;
   return FinishCommand(
       *output, views::Write(*ablation, FormatOf(arguments.output.format), ViewOf(arguments.output)),
-      arguments.output, ablation->findings);
+      arguments.output, ablation->notes);
 }
 
 }  // namespace

@@ -94,7 +94,10 @@ class ModelComparer {
                       file, alignment.model));
     }
     if (!input_) input_ = alignment.input;
-    for (const std::string& note : alignment.notes) notes_.push_back(file + ": " + note);
+    std::vector<Note> notes = alignment.notes;
+    std::erase_if(notes,
+                  [](const Note& note) { return ClassOf(note.kind) == NoteClass::kAssumed; });
+    AppendNotes(notes_, notes, file);
     const AccountReport report = MakeReport(*run, *options);
     Side side;
     side.look.what = fmt::format("{}; one of {:.4g} forward passes, {} of {} modules found",
@@ -139,8 +142,7 @@ class ModelComparer {
     side.look.what =
         fmt::format("{} by {}{}", OriginName(prediction->energy.origin), prediction->energy.by,
                     prediction->machine.empty() ? "" : ", " + prediction->machine);
-    for (const std::string& note : prediction->notes)
-      notes_.push_back(operand.profile + ": " + note);
+    AppendNotes(notes_, prediction->notes, operand.profile);
     side.folded = tree::Show(tree::PredictedColumns(*prediction)).folded;
     return side;
   }
@@ -162,10 +164,7 @@ class ModelComparer {
     set.tree = tree::SetSideBySide(to_set);
     set.tool = kTool;
     set.notes = notes_;
-    if (!energy) {
-      set.notes.emplace_back(
-          "not all of these have energy: FLOPs are compared (NAME@PROFILE predicts energy)");
-    }
+    if (!energy) set.notes.push_back(NoteKind::kComparedByFlops);
     return set;
   }
 
@@ -173,7 +172,7 @@ class ModelComparer {
   ModelArguments described_;
   std::optional<ModelInput> input_;
   std::vector<Side> sides_;
-  std::vector<std::string> notes_;
+  std::vector<Note> notes_;
 };
 
 }  // namespace

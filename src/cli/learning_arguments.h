@@ -27,10 +27,10 @@ void AddMethodOptions(Command& command, LearningArguments& arguments);
 void AddTrainingOptions(Command& command, LearningArguments& arguments);
 learn::TrainOptions TrainOptionsOf(const LearningArguments& arguments);
 
-// Writes a result. Its findings go to stderr where what was written has no place for them, or lies
+// Writes a result. Its notes go to stderr where what was written has no place for them, or lies
 // in a file. Returns the exit code.
 int FinishCommand(OutputFile& file, const std::string& bytes, const OutputArguments& output,
-                  const std::vector<DataFinding>& findings);
+                  const std::vector<Note>& notes);
 
 // Says when and by what it was made.
 void StampModel(EnergyModel& model);

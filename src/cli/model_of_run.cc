@@ -148,28 +148,22 @@ Result<bool> GiveModel(const RunModelArguments& arguments, AccountedRun& run) {
   if (!description) return description.error();
 
   TreeColumns described = tree::DescribedColumns(*description, tree::Detail::kAll);
-  std::vector<std::string> notes;
+  std::vector<Note> notes = description->notes;
   if (!arguments.profile.empty()) {
     const auto model = FindModel(arguments.profile);
     if (!model) return model.error();
     const auto prediction = learn::DescriptionPredictor(*model).Predict(*description);
     if (!prediction) return prediction.error();
     described.columns.push_back(prediction->energy);
-    notes = prediction->notes;
+    AppendNotes(notes, prediction->notes);
   }
   run.model = tree::AlignModel(run.input.ops, run.footprint, *description, described, run.built);
   ModelAlignment& alignment = run.model->alignment;
   alignment.input_seen = input_seen;
   if (input_seen && seen.tokens.size() > 2 && !traits->takes_images) {
-    notes.push_back(fmt::format("the run has inputs of several sizes, {}; one is described",
-                                SizesText(seen.tokens)));
+    notes.push_back({NoteKind::kInputsOfSeveralSizes, "", {SizesText(seen.tokens)}});
   }
-  if (alignment.matched_modules == 0) {
-    notes.emplace_back(
-        "no module of the description was found in the run: a trace has modules where it was taken "
-        "with with_stack=True, and --model has to be what ran");
-  }
-  alignment.assumptions = description->assumptions;
+  if (alignment.matched_modules == 0) notes.push_back(NoteKind::kNoModuleFound);
   alignment.notes = std::move(notes);
   run.folded = tree::Fold(run.built, &run.folded_of);
   run.description = std::make_shared<const Description>(*std::move(description));

@@ -22,13 +22,9 @@ Result<Measurement> ReadMeasurement(const std::string& file,
   measured.context.tool = kTool;
   measured.context.build_type = kBuildType;
   measured.context.machine = MachineName();
-  for (const std::string& note : run->notes) measured.notes.push_back(note);
+  AppendNotes(measured.notes, run->notes);
   for (const ImportReport& report : run->ops.reports) {
-    if (report.format != "beryl-run") continue;
-    for (const Finding& finding : report.findings) {
-      measured.notes.push_back(
-          fmt::format("{}: {} (at byte {})", file, finding.reason, finding.first_offset));
-    }
+    if (report.format == "beryl-run") AppendNotes(measured.notes, report.notes, file);
   }
   return measured;
 }

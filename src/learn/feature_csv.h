@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "learn/finding_log.h"
 #include "learn/learn.h"
+#include "learn/note_log.h"
 #include "learn/scope_tree.h"
 
 namespace beryl::learn {
@@ -26,10 +26,10 @@ RowKind KindOfFile(std::string_view file_name);
 // fields are unquoted in place: it must stay where it is. `file` is the number that rows get. Fails
 // where a column is missing.
 Result<bool> ReadFeatureRows(FeatureCsv& csv, uint32_t file, const DatasetOptions& options,
-                             FindingLog& log, std::vector<ScopedRow>& rows);
+                             NoteLog& log, std::vector<ScopedRow>& rows);
 
 // All of it: from texts of files to trees. Fails where no row can be used.
 Result<Dataset> ReadFeatureCsvs(std::vector<FeatureCsv>& files, std::string name,
-                                const DatasetOptions& options, FindingLog& log);
+                                const DatasetOptions& options, NoteLog& log);
 
 }  // namespace beryl::learn

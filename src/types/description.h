@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "types/model_tree.h"
+#include "types/note.h"
 
 namespace beryl {
 
@@ -132,8 +133,8 @@ struct Description {
   // passed by. What comes from outside of the pass (input, weights, the cache) comes from no
   // operation, and what a layer that runs several times gives itself is left out.
   std::vector<Flow> flows;
-  std::vector<std::string> assumptions;  // a sentence each
-  std::string tool;                      // that says so; who shows it fills it in
+  std::vector<Note> notes;  // what was taken for granted
+  std::string tool;         // that says so; who shows it fills it in
 };
 
 // How many layers a token passes through: modules that are numbered, the outermost ones, as often

@@ -8,6 +8,7 @@
 #include "types/dataset.h"
 #include "types/energy_model.h"
 #include "types/evaluation.h"
+#include "types/note.h"
 
 namespace beryl {
 
@@ -15,15 +16,15 @@ struct PredictionReport {
   std::string tool;  // "beryl 0.1.0"
   EnergyModel model;
   Dataset data;
-  std::vector<Column> predicted;      // by run
-  std::vector<DataFinding> findings;  // of the data and of the prediction
+  std::vector<Column> predicted;  // by run
+  std::vector<Note> notes;        // of the data and of the prediction
 };
 
 // The same data by several methods or sets of features.
 struct Ablation {
   std::string tool;
   std::vector<Evaluation> evaluations;
-  std::vector<DataFinding> findings;
+  std::vector<Note> notes;
 };
 
 }  // namespace beryl

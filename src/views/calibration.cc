@@ -39,9 +39,7 @@ class CalibrationTable : public TextPage {
       rows += (rows.size() > 6 ? "; " : "") + row;
     }
     Paragraph(rows, 0, kDimStyle);
-    for (const DataFinding& finding : calibration_.findings) {
-      Paragraph("note: " + FindingText(finding), 0, kWarningStyle);
-    }
+    Notes(calibration_.notes);
     Paragraph(fmt::format("mean absolute percentage error of energy, mean of models; {}",
                           calibration_.tool),
               0, kDimStyle);
@@ -62,7 +60,7 @@ class CalibrationTable : public TextPage {
 std::string Json(const Calibration& calibration) {
   JsonWriter json;
   json.BeginObject();
-  json.Member("schema", "beryl.calibrate/1");
+  json.Member("schema", "beryl.calibrate/2");
   json.Member("data", calibration.data);
   json.Member("rows", calibration.rows);
   json.Member("seed", calibration.seed);
@@ -82,7 +80,7 @@ std::string Json(const Calibration& calibration) {
   json.Key("chosen").BeginArray();
   for (const std::string& row : calibration.chosen) json.Value(row);
   json.End();
-  WriteFindings(json, calibration.findings);
+  WriteNotes(json, calibration.notes);
   json.Member("tool", calibration.tool);
   json.End();
   return json.Take() + "\n";
@@ -91,7 +89,7 @@ std::string Json(const Calibration& calibration) {
 std::string Csv(const Calibration& calibration) {
   std::string text = "level,rows,seed,mape_models,draws,median,p95,schema\n";
   for (size_t level = 0; level < kDataLevels.size(); ++level) {
-    text += fmt::format("{},{},{},{},{},{},{},beryl.calibrate/1\n", LevelName(kDataLevels[level]),
+    text += fmt::format("{},{},{},{},{},{},{},beryl.calibrate/2\n", LevelName(kDataLevels[level]),
                         calibration.rows, calibration.seed, CsvFigure(calibration.mape[level]),
                         calibration.draws, CsvFigure(calibration.median[level]),
                         CsvFigure(calibration.p95[level]));

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "views/notes.h"
 #include "views/writers.h"
 
 namespace beryl::views {
@@ -127,7 +128,7 @@ std::string SimilarityCsv(const SimilarityMatrices& found, std::string_view sche
 std::string WriteCompareJson(const Comparison& comparison) {
   JsonWriter json;
   json.BeginObject();
-  json.Member("schema", "beryl.compare/1");
+  json.Member("schema", "beryl.compare/2");
   json.Member("basis", comparison.per_step ? "step" : "run");
   json.Key("runs").BeginArray();
   for (size_t run = 0; run < comparison.totals.size(); ++run) {
@@ -149,15 +150,17 @@ std::string WriteCompareJson(const Comparison& comparison) {
   json.Key("gates").BeginArray();
   for (const GateVerdict& gate : comparison.gates) WriteGate(json, comparison, gate);
   json.End();
-  json.Key("notes").BeginArray();
-  for (const std::string& note : comparison.notes) json.Value(note);
-  json.End();
+  std::vector<Note> notes = comparison.notes;
+  for (size_t run = 0; run < comparison.runs.size(); ++run) {
+    AppendNotes(notes, NotesOf(comparison.runs[run]), comparison.totals[run].run);
+  }
+  WriteNotes(json, notes);
   json.End();
   return json.Take() + "\n";
 }
 
 std::string WriteCompareCsv(const Comparison& comparison, ComparePart part) {
-  constexpr std::string_view kSchema = "beryl.compare/1";
+  constexpr std::string_view kSchema = "beryl.compare/2";
   const char* basis = comparison.per_step ? "step" : "run";
   if (part == ComparePart::kMatrices) return SimilarityCsv(comparison.similarity, kSchema);
   if (part == ComparePart::kTotals) {

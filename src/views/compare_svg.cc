@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "views/compare.h"
 #include "views/matrix_looks.h"
+#include "views/notes.h"
 #include "views/svg_parts.h"
 
 namespace beryl::views {
@@ -38,7 +39,7 @@ std::string Basis(const Comparison& comparison) {
 
 std::string Finish(SvgCanvas& canvas, const Comparison& comparison, double y) {
   std::vector<std::string> lines = SourcesOf(comparison.runs, LabelsOf(comparison));
-  for (const std::string& note : comparison.notes) lines.push_back("note: " + note);
+  for (const Note& note : comparison.notes) lines.push_back(NoteLine(note));
   y = DrawFooter(canvas, kMargin, y, kInner, lines);
   return canvas.Take(kWidth, y + 6);
 }

@@ -68,7 +68,7 @@ TEST(DescriptionViewTest, NumbersOfJsonAreWhole) {
   description.nodes[0].work.flops = 9e15;
   const std::string json = Write(description, ShowLayers(description), Format::kJson, {});
   EXPECT_FALSE(json::FindSyntaxError(json));
-  EXPECT_THAT(json, StartsWith(R"({"schema":"beryl.describe/1","model":"tiny")"));
+  EXPECT_THAT(json, StartsWith(R"({"schema":"beryl.describe/2","model":"tiny")"));
   EXPECT_THAT(json, HasSubstr(R"("flops":9000000000000000,)"));
   EXPECT_THAT(json, HasSubstr(R"("decoder_seq":null)"));
   EXPECT_THAT(json, Not(HasSubstr("bytes_sent")));
@@ -88,7 +88,7 @@ TEST(DescribedPredictionViewTest, EveryFormatSaysThatItWasNotCalibrated) {
   prediction.calibrated = false;
   EXPECT_THAT(Write(prediction, Format::kTable, {}), StartsWith("NOT CALIBRATED"));
   EXPECT_THAT(Write(prediction, Format::kJson, {}), HasSubstr(R"("calibrated":false)"));
-  EXPECT_THAT(Write(prediction, Format::kCsv, {}), HasSubstr(",a-machine,no,beryl.predict/1\n"));
+  EXPECT_THAT(Write(prediction, Format::kCsv, {}), HasSubstr(",a-machine,no,beryl.predict/2\n"));
 }
 
 TEST(DescribedPredictionViewTest, WhatLiesBeyondTheTrainingIsMarked) {
@@ -124,7 +124,7 @@ TEST(SweepViewTest, AVariantThatCannotBeHasItsReason) {
               HasSubstr(R"("parameters":null,"flops":null,"bytes":null,"failure":"too, large")"));
   EXPECT_THAT(json, Not(HasSubstr("energy_j")));
   EXPECT_THAT(Write(sweep, Format::kCsv, {}),
-              EndsWith("tiny,2,int8,,,,,,,,,,,,\"too, large\",beryl.sweep/1\n"));
+              EndsWith("tiny,2,int8,,,,,,,,,,,,\"too, large\",beryl.sweep/2\n"));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace beryl::views {
 namespace {
 
-constexpr const char* kSchema = "beryl.describe/1";
+constexpr const char* kSchema = "beryl.describe/2";
 std::string Table(const Description& description, const TreeColumns& folded,
                   const ViewOptions& options) {
   TextPage page(options);
@@ -22,9 +22,7 @@ std::string Table(const Description& description, const TreeColumns& folded,
   look.texts = {"outputs"};
   look.deepest = Level::kMl;
   std::string text = page.Take() + TreeTable(folded, look, options);
-  for (const std::string& sentence : description.assumptions) {
-    page.Paragraph("assumed: " + sentence);
-  }
+  page.Notes(description.notes);
   page.Paragraph(fmt::format("worked out from the configuration alone; {}", description.tool), 0,
                  kDimStyle);
   return text + page.Take();
@@ -39,7 +37,7 @@ std::string Json(const Description& description, const TreeColumns& tree,
   json.Member("family", description.family);
   WriteInput(json, description);
   WriteTree(json.Key("tree"), tree, options);
-  WriteSentences(json, "assumptions", description.assumptions);
+  WriteNotes(json, description.notes);
   json.Member("tool", description.tool);
   json.End();
   return json.Take() + "\n";

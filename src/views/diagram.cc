@@ -21,6 +21,7 @@ std::string WriteDiagramsJson(const AccountReport& report,
   json.Member("schema", kSchema);
   WriteContext(json, report);
   WriteClosure(json, report);
+  WriteNotes(json, NotesOf(report));
   json.Key("diagrams").BeginArray();
   for (const EnergyDiagram& diagram : diagrams) {
     json.BeginObject();

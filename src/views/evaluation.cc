@@ -42,9 +42,7 @@ class EvaluationTable : public TextPage {
     Operations();
     Intervals();
     Laws();
-    for (const DataFinding& finding : evaluation_.findings) {
-      Paragraph("note: " + FindingText(finding), 0, kWarningStyle);
-    }
+    Notes(evaluation_.notes);
     Paragraph(fmt::format("mean absolute percentage error of energy; {}{}", SeedsText(),
                           evaluation_.tool),
               0, kDimStyle);
@@ -206,9 +204,9 @@ void WriteEvaluation(JsonWriter& json, const Evaluation& evaluation) {
 std::string Json(const Evaluation& evaluation) {
   JsonWriter json;
   json.BeginObject();
-  json.Member("schema", "beryl.evaluate/1");
+  json.Member("schema", "beryl.evaluate/2");
   WriteEvaluation(json, evaluation);
-  WriteFindings(json, evaluation.findings);
+  WriteNotes(json, evaluation.notes);
   json.Member("tool", evaluation.tool);
   json.End();
   return json.Take() + "\n";
@@ -224,11 +222,11 @@ std::string CsvLines(const Evaluation& evaluation) {
   for (size_t level = 0; level < kDataLevels.size(); ++level) {
     const LevelErrors& errors = evaluation.levels[level];
     const std::string_view name = LevelName(kDataLevels[level]);
-    text += fmt::format("{},{},,{},{},{},{},{},beryl.evaluate/1\n", by, name,
+    text += fmt::format("{},{},,{},{},{},{},{},beryl.evaluate/2\n", by, name,
                         CsvFigure(errors.mape_nodes), CsvFigure(errors.mape_models), errors.nodes,
                         CsvFigure(errors.coverage), CsvFigure(errors.mean_width_pct));
     for (const auto& [model, error] : errors.by_model) {
-      text += fmt::format("{},{},{},{},,,,,beryl.evaluate/1\n", by, name, CsvText(model),
+      text += fmt::format("{},{},{},{},,,,,beryl.evaluate/2\n", by, name, CsvText(model),
                           CsvFigure(error));
     }
   }
@@ -260,9 +258,7 @@ class AblationTable : public TextPage {
       Line(line);
     }
     Line();
-    for (const DataFinding& finding : ablation_.findings) {
-      Paragraph("note: " + FindingText(finding), 0, kWarningStyle);
-    }
+    Notes(ablation_.notes);
     Paragraph(fmt::format("mean absolute percentage error of energy: mean of models, and of nodes; "
                           "seeded methods are the mean of {} seed(s); {}",
                           MostSeeds(), ablation_.tool),
@@ -300,7 +296,7 @@ std::string Write(const Ablation& ablation, Format format, const ViewOptions& op
   if (format != Format::kJson) return AblationTable(ablation, options).Write();
   JsonWriter json;
   json.BeginObject();
-  json.Member("schema", "beryl.ablation/1");
+  json.Member("schema", "beryl.ablation/2");
   json.Key("evaluations").BeginArray();
   for (const Evaluation& evaluation : ablation.evaluations) {
     json.BeginObject();
@@ -308,7 +304,7 @@ std::string Write(const Ablation& ablation, Format format, const ViewOptions& op
     json.End();
   }
   json.End();
-  WriteFindings(json, ablation.findings);
+  WriteNotes(json, ablation.notes);
   json.Member("tool", ablation.tool);
   json.End();
   return json.Take() + "\n";

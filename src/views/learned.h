@@ -12,8 +12,6 @@
 
 namespace beryl::views {
 
-// "findings": of the data.
-void WriteFindings(JsonWriter& json, const std::vector<DataFinding>& findings);
 // "law": its terms and its sentence.
 void WriteLaw(JsonWriter& json, const EnergyLaw& law);
 // An object with a number for each level: {"ml":0.5,"module":0.4,"model":0.4}.
@@ -21,7 +19,5 @@ void WriteLevels(JsonWriter& json, std::string_view key, const std::array<double
 
 // "0.51 %", "12.3 %", "-".
 std::string ErrorText(double percent);
-// "rows without a parent ... (36 times, first at data.csv:12)"
-std::string FindingText(const DataFinding& finding);
 
 }  // namespace beryl::views

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "views/notes.h"
 #include "views/svg_parts.h"
 #include "views/writers.h"
 
@@ -25,7 +26,7 @@ std::string Csv(const Measurement& measured) {
     double gap_s = 0;
     for (const MeterGap& gap : device.gaps) gap_s += gap.seconds;
     text += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},beryl.measurement/1\n", CsvText(device.device),
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},beryl.measurement/2\n", CsvText(device.device),
         number(device.energy_j), number(device.low_j), number(device.high_j), number(device.mean_w),
         number(device.seconds), number(device.split.ours_j), number(device.split.others_j),
         number(device.split.recorder_j), number(device.split.idle_j), number(device.rest_j),
@@ -100,7 +101,7 @@ std::string Write(const Measurement& measured, Format format, const ViewOptions&
   if (format == Format::kSvg) return DrawMeasurement(measured);
   if (format == Format::kSummary) {
     std::string text = HeadlineOf(measured) + "\n";
-    for (const std::string& note : measured.notes) text += "note: " + Printable(note) + "\n";
+    text += WriteNotes(measured.notes);
     return text;
   }
   return WriteMeasurementTable(measured, options);

@@ -9,6 +9,7 @@
 
 #include "base/json_writer.h"
 #include "views/measurement.h"
+#include "views/notes.h"
 
 namespace beryl::views {
 namespace {
@@ -27,7 +28,7 @@ class MeasurementJson {
 
   std::string Write() {
     json_.BeginObject();
-    json_.Member("schema", "beryl.measurement/1");
+    json_.Member("schema", "beryl.measurement/2");
     Head();
     List("devices", measured_.devices, [&](const auto& device) { Device(device); });
     Totals();
@@ -38,7 +39,7 @@ class MeasurementJson {
     Rounds();
     Overhead();
     Features();
-    List("notes", measured_.notes, [&](const std::string& note) { json_.Value(note); });
+    WriteNotes(json_, measured_.notes);
     json_.End();
     return json_.Take() + "\n";
   }
@@ -73,7 +74,8 @@ class MeasurementJson {
       json_.BeginObject();
       json_.Member("start_s", gap.start_s);
       json_.Member("seconds", gap.seconds);
-      json_.Member("reason", gap.reason);
+      json_.Member("kind", GapReasonName(gap.why));
+      json_.Member("reason", GapReasonWords(gap.why));
       json_.End();
     });
   }

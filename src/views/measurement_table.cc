@@ -31,7 +31,7 @@ class MeasurementTable : public TextPage {
     Processes();
     Features();
     Overhead();
-    for (const std::string& note : measured_.notes) Paragraph("note: " + note, 0, kWarningStyle);
+    Notes(measured_.notes);
     return Take();
   }
 

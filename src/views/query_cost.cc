@@ -12,7 +12,7 @@
 namespace beryl::views {
 namespace {
 
-constexpr const char* kSchema = "beryl.cost/1";
+constexpr const char* kSchema = "beryl.cost/2";
 
 class CostTable : public TextPage {
  public:

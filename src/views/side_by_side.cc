@@ -21,7 +21,7 @@ std::string Table(const SideBySide& set, const ViewOptions& options) {
   for (const Column& column : set.tree.columns) look.columns.push_back(column.name);
   look.deepest = Level::kMl;
   std::string text = page.Take() + TreeTable(set.tree, look, options);
-  for (const std::string& note : set.notes) page.Paragraph("note: " + note, 0, kWarningStyle);
+  page.Notes(set.notes);
   page.Paragraph(set.tool, 0, kDimStyle);
   return text + page.Take();
 }
@@ -39,7 +39,7 @@ std::string Json(const SideBySide& set, const ViewOptions& options) {
   }
   json.End();
   WriteTree(json.Key("tree"), set.tree, options);
-  WriteSentences(json, "notes", set.notes);
+  WriteNotes(json, set.notes);
   json.Member("tool", set.tool);
   json.End();
   return json.Take() + "\n";

@@ -6,11 +6,13 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "types/op_trace.h"
+#include "views/notes.h"
 #include "views/views.h"
 
 namespace beryl::views {
@@ -68,6 +70,13 @@ class TextPage {
       has_word = true;
     }
     flush();
+  }
+
+  void Notes(const std::vector<Note>& notes, size_t indent = 0) {
+    for (const Note& note : notes) {
+      const bool assumed = ClassOf(note.kind) == NoteClass::kAssumed;
+      Paragraph(NoteLine(note), indent, assumed ? "" : kWarningStyle);
+    }
   }
 
   static std::string Blanks(int count) {

@@ -29,6 +29,7 @@ std::string WriteTimelineJson(const AccountReport& report, const Timeline& timel
   json.Member("schema", kSchema);
   WriteContext(json, report);
   WriteClosure(json, report);
+  WriteNotes(json, NotesOf(report));
   json.Member("start", FormatTime(timeline.start));
   json.Member("duration_s", timeline.duration.seconds());
   json.Member("slices", SliceCount(timeline));
