@@ -104,7 +104,7 @@ void Virtualizing(benchmark::State& state) {
   const PowerTrace power = MakePower();
   for (auto _ : state) {
     const double seconds = Timed([&] {
-      std::vector<std::string> notes;
+      std::vector<Note> notes;
       benchmark::DoNotOptimize(
           account::Virtualize(power, recording, account::SplitRule::kBusy, notes));
     });

@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
                      beryl::learn::KindOfFile(name)});
   }
   const beryl::learn::DatasetOptions options{.needs_energy = size % 2 == 0};
-  beryl::learn::FindingLog log;
+  beryl::learn::NoteLog log;
   auto data = beryl::learn::ReadFeatureCsvs(files, "fuzz", options, log);
   if (!data) {
     Require(!data.error().message.empty(), "an error says what went wrong");

@@ -13,11 +13,11 @@ inline void RequireTraceLaws(const OpTrace& trace) {
   uint64_t operations = 0;
   for (const ImportReport& report : trace.reports) {
     uint64_t accounted = report.operations;
-    for (const Finding& finding : report.findings) {
+    for (const Note& note : report.notes) {
       // These tell of the file, not of an event of it.
-      const bool of_file = finding.reason.starts_with("the file is cut short") ||
-                           finding.reason.starts_with("the gzip stream");
-      if (finding.kind != Finding::Kind::kRepaired && !of_file) accounted += finding.count;
+      const bool of_file =
+          note.kind == NoteKind::kFileCutShort || note.kind == NoteKind::kFileDamaged;
+      if (ClassOf(note.kind) != NoteClass::kRepaired && !of_file) accounted += note.count;
     }
     Require(report.events == accounted, "events = operations + dropped + skipped");
     Require(report.tied <= report.device_events, "no more tied than device events");

@@ -39,9 +39,8 @@ inline void CheckDataset(const Dataset& data) {
       }
     }
   }
-  for (const DataFinding& finding : data.findings) {
-    Require(!finding.what.empty() && !finding.first.empty() && finding.count > 0,
-            "a finding says what, where and how often");
+  for (const Note& note : data.notes) {
+    Require(!note.first.empty() && note.count > 0, "a note says where and how often");
   }
 }
 

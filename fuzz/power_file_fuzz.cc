@@ -38,8 +38,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
                   channel.values[i] >= channel.values[i - 1],
               "energy never goes down");
     }
-    for (const size_t gap : channel.gaps) {
-      Require(gap > 0 && gap < channel.times.size(), "a gap lies between two readings");
+    for (const beryl::PowerGap& gap : channel.gaps) {
+      Require(gap.reading > 0 && gap.reading < channel.times.size(),
+              "a gap lies between two readings");
     }
     readings += channel.times.size();
   }

@@ -58,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   if (run.recording) {
     CheckMeasurement(beryl::account::Measure(run.power, *run.recording, {}));
-    std::vector<std::string> notes;
+    std::vector<beryl::Note> notes;
     beryl::account::Virtualize(run.power, *run.recording, beryl::account::SplitRule::kCapacity,
                                notes);
   }

@@ -394,8 +394,8 @@ def described(beryl, name, config, size):
     if run.returncode != 0:
         raise RuntimeError(f"exit status {run.returncode}: {run.stderr.strip()}")
     answer = json.loads(run.stdout)
-    if answer.get("schema") != "beryl.describe/1":
-        raise RuntimeError(f"schema is {answer.get('schema')!r}, not 'beryl.describe/1'")
+    if answer.get("schema") != "beryl.describe/2":
+        raise RuntimeError(f"schema is {answer.get('schema')!r}, not 'beryl.describe/2'")
     found = {}
     for node in module_nodes(answer["tree"]):
         kind, parameters, flops = found.get(node["scope"],

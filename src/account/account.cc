@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include <fmt/format.h>
-
 #include "account/clock.h"
 #include "account/contents.h"
 #include "account/feed.h"
@@ -12,7 +10,6 @@
 #include "account/sweep.h"
 #include "account/thin.h"
 #include "base/compensated_sum.h"
-#include "base/text.h"
 
 namespace beryl::account {
 namespace {
@@ -30,11 +27,6 @@ struct Readings {
   std::vector<PowerCurve> curves;
   std::vector<PowerCurve> static_curves;
   Footprint footprint;
-
-  template <typename... Values>
-  void Note(fmt::format_string<const Values&...> text, const Values&... values) {
-    footprint.notes.push_back(fmt::format(text, values...));
-  }
 };
 
 // Accounts the same operations under several sets of readings in one sweep. The first decides on
@@ -204,8 +196,8 @@ class Accountant {
         }
       }
       if (results.unreadable_blocks > 0) {
-        readings.Note("{} block(s) of operations are damaged and have no part in this result",
-                      results.unreadable_blocks);
+        readings.footprint.notes.push_back(
+            {NoteKind::kBlocksDamaged, "", {results.unreadable_blocks}});
       }
     }
   }
@@ -263,45 +255,34 @@ class Accountant {
 
   void AddNotes(Readings& readings) const {
     Footprint& footprint = readings.footprint;
+    std::vector<Note>& notes = footprint.notes;
     for (size_t i = 0; i < footprint.channels.size(); ++i) {
       const ChannelAccount& account = footprint.channels[i];
+      const std::string& name = account.channel;
       const PowerChannel& channel = readings.power->channels[i];
-      if (readings.curves[i].empty()) {
-        readings.Note("{} has a single reading: no energy can be told from it", account.channel);
-      }
+      if (readings.curves[i].empty()) notes.push_back({NoteKind::kSingleReading, name});
       if (!readings.curves[i].empty() && account.measured.value == 0) {
-        readings.Note(
-            "{} reads 0 J over its whole window: a meter that never moves is not to be trusted",
-            account.channel);
+        notes.push_back({NoteKind::kMeterNeverMoved, name});
       }
-      if (!channel.gaps.empty()) {
-        readings.Note(
-            "{}: {} interval(s) between readings are unknown, because its counter went down",
-            account.channel, channel.gaps.size());
+      std::map<GapReason, size_t> gaps;
+      for (const PowerGap& gap : channel.gaps) ++gaps[gap.why];
+      for (const auto& [why, count] : gaps) {
+        notes.push_back({NoteKind::kGapsBetweenReadings, name, {count, why}});
       }
-      if (channel.wraps > 0)
-        readings.Note("{}: its counter wrapped {} time(s)", account.channel, channel.wraps);
-      for (const std::string& note :
-           NotesOnContents(contents_, plan_.containment, footprint.channels, i)) {
-        footprint.notes.push_back(note);
-      }
+      if (channel.wraps > 0) notes.push_back({NoteKind::kCounterWrapped, name, {channel.wraps}});
+      AppendNotes(notes, NotesOnContents(contents_, plan_.containment, footprint.channels, i));
       if (account.uncovered.value > 0) {
-        readings.Note(
-            "{}: {} of operation time lies where its power is not known, and has no energy in this "
-            "result",
-            account.channel, FormatSeconds(account.uncovered.seconds()));
+        notes.push_back(
+            {NoteKind::kOperationTimeWithoutPower, name, {account.uncovered.seconds()}});
       }
       if (options_.policy == Policy::kExact && channel.kind == ChannelKind::kPowerGauge) {
-        readings.Note("{} is a power gauge, not an energy counter: its last reading was held",
-                      account.channel);
+        notes.push_back({NoteKind::kGaugeHeld, name});
       }
     }
-    if (ops_.ops.empty() && !ops_.packed)
-      footprint.notes.emplace_back("the operation trace has no operations");
+    if (ops_.ops.empty() && !ops_.packed) notes.push_back(NoteKind::kNoOperations);
     for (const ImportReport& report : ops_.reports) {
       if (report.events == 0 || report.operations > 0) continue;
-      readings.Note("{}: none of its {} events is an operation: nothing of it is in this result",
-                    report.file, report.events);
+      notes.push_back({NoteKind::kNoEventIsOperation, report.file, {report.events}});
     }
   }
 

@@ -95,7 +95,7 @@ bool IsAnythingWatched(const Recording& recording);
 // known. What cannot be told apart stays as it is, and a note says so. If nothing was watched that
 // is all of it.
 PowerTrace Virtualize(const PowerTrace& power, const Recording& recording, SplitRule rule,
-                      std::vector<std::string>& notes);
+                      std::vector<Note>& notes);
 
 // How sparsely it makes sense to go: the largest n that leaves the fastest channel eight readings.
 uint64_t SparsestPeriod(const PowerTrace& power);

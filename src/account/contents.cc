@@ -3,10 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include <fmt/format.h>
-
-#include "base/text.h"
-
 namespace beryl::account {
 namespace {
 
@@ -71,18 +67,15 @@ std::vector<Joules> ContainedEnergy(const std::vector<Contents>& contents,
   return contained;
 }
 
-std::vector<std::string> NotesOnContents(const std::vector<Contents>& contents,
-                                         const Containment& containment,
-                                         const std::vector<ChannelAccount>& accounts,
-                                         size_t channel) {
-  std::vector<std::string> notes;
+std::vector<Note> NotesOnContents(const std::vector<Contents>& contents,
+                                  const Containment& containment,
+                                  const std::vector<ChannelAccount>& accounts, size_t channel) {
+  std::vector<Note> notes;
   const std::vector<size_t> together = Together(contents, channel);
   Joules total;
   for (const size_t container : together) total += accounts[container].total;
   if (together.front() == channel && total.value < 0) {
-    notes.push_back(
-        fmt::format("{} reads {} less than the channels it contains: the meters disagree",
-                    containment.Names(together), FormatJoules(-total.value)));
+    notes.push_back({NoteKind::kMetersDisagree, containment.Names(together), {-total.value}});
   }
   for (const Contents& one : contents) {
     if (one.containers.front() != channel) continue;
@@ -91,9 +84,9 @@ std::vector<std::string> NotesOnContents(const std::vector<Contents>& contents,
       const Nanos missing = std::max(part.window_start - one.from, Nanos{}) +
                             std::max(one.to - part.window_end, Nanos{});
       if (missing.value * 100 <= (one.to - one.from).value) continue;
-      notes.push_back(fmt::format(
-          "{} was not read for {} of {}'s window: what it used then counts as the rest of the box",
-          part.channel, FormatSeconds(missing.seconds()), containment.Names(one.containers)));
+      notes.push_back({NoteKind::kPartNotRead,
+                       part.channel,
+                       {missing.seconds(), containment.Names(one.containers)}});
     }
   }
   return notes;

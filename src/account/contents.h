@@ -33,9 +33,8 @@ std::vector<Joules> ContainedEnergy(const std::vector<Contents>& contents,
 
 // What has to be said of a channel as a container: that the meters disagree, or that a part was not
 // read all the time. Of containers side by side it is said once, at the first.
-std::vector<std::string> NotesOnContents(const std::vector<Contents>& contents,
-                                         const Containment& containment,
-                                         const std::vector<ChannelAccount>& accounts,
-                                         size_t channel);
+std::vector<Note> NotesOnContents(const std::vector<Contents>& contents,
+                                  const Containment& containment,
+                                  const std::vector<ChannelAccount>& accounts, size_t channel);
 
 }  // namespace beryl::account

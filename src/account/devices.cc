@@ -104,10 +104,8 @@ class Planner {
     devices = std::move(beside);
     std::sort(devices.begin(), devices.end());
     if (inside.empty()) return;
-    plan_.notes.push_back(fmt::format(
-        "{} was measured and nothing behind it: it stands for all of that, and {} is not added to "
-        "it",
-        containment_.Names(containers), NamesOf(inside)));
+    plan_.notes.push_back(
+        {NoteKind::kContainerStandsIn, containment_.Names(containers), {NamesOf(inside)}});
   }
 
   // psys does not stand before what is plugged in, so that it may be a device beside a GPU.
@@ -135,8 +133,7 @@ class Planner {
     }
     const std::string names = containment_.Names(outermost);
     plan_.missing.push_back(fmt::format("the CPUs, which only {} reads", names));
-    plan_.notes.push_back(fmt::format(
-        "no meter reads the CPUs but {}, which is not added to what is behind it", names));
+    plan_.notes.push_back({NoteKind::kCpusOnlyInContainer, names});
   }
 
   std::string NamesOf(const std::vector<size_t>& some) const {

@@ -17,7 +17,7 @@ struct DevicePlan {
   // Those that stand beside them and told nothing: what they read together is not the whole.
   std::vector<size_t> silent;
   std::vector<std::string> missing;  // what is in no device: "the CPUs, which only wall reads"
-  std::vector<std::string> notes;
+  std::vector<Note> notes;
 };
 
 // `told[i]`: whether channel i told anything; `containment` is of those. A package, its memory, a

@@ -202,25 +202,22 @@ class Planner {
       const bool is_named = containment_.IsContainer(i) || IsPart(i) ||
                             channel.scope == ChannelScope::kCore || as_asked;
       if (feed.devices.empty() && !is_named) {
-        plan.notes.push_back(fmt::format(
-            "{} has power and no operations: its energy is unattributed", channel.name));
+        plan.notes.push_back({NoteKind::kPowerWithoutOperations, channel.name});
       }
     }
     for (const uint16_t device : DevicesWhere([](auto) { return true; })) {
       if (fed.contains(device)) continue;
       const std::string& name = ops_.devices[device];
-      std::string note =
-          fmt::format("{} has operations and no power: their energy is unknown", name);
+      std::string could_feed;
       for (size_t i = 0; i < power_.channels.size(); ++i) {
         const PowerChannel& channel = power_.channels[i];
         if (options_.feeds.contains(channel.name)) continue;
         if (IsSpelledLike(channel.name, BareDevice(name)) || containment_.IsContainer(i)) {
-          note +=
-              fmt::format(" (--feed {}={} would give them {}'s)", channel.name, name, channel.name);
+          could_feed = channel.name;
           break;
         }
       }
-      plan.notes.push_back(std::move(note));
+      plan.notes.push_back({NoteKind::kOperationsWithoutPower, name, {could_feed}});
     }
   }
 

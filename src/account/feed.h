@@ -30,7 +30,7 @@ struct ChannelFeed {
 struct FeedPlan {
   Containment containment;            // of PowerTrace::channels
   std::vector<ChannelFeed> channels;  // as PowerTrace::channels
-  std::vector<std::string> notes;
+  std::vector<Note> notes;
 };
 
 // `glance` is that of `ops`.

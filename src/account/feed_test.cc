@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "account/reference_testing.h"
+#include "types/note_testing.h"
 
 namespace beryl::account {
 namespace {
@@ -62,7 +63,7 @@ TEST_F(FeedTest, AGpuFeedsWhatRanOnThatGpu) {
   const FeedPlan plan = Plan();
   EXPECT_THAT(FedBy(plan, "GPU:1"), ElementsAre("GPU:1"));
   EXPECT_EQ(FeedOf(plan, "GPU:1").words, "operations on GPU:1");
-  EXPECT_THAT(plan.notes, IsEmpty());
+  EXPECT_THAT(Plain(plan.notes), IsEmpty());
 }
 
 TEST_F(FeedTest, EveryPackageAndMemoryOfAHostFeedsItsOneCpu) {
@@ -136,7 +137,7 @@ TEST_F(FeedTest, CoresAreWithinThePackageOfTheirNumber) {
   EXPECT_EQ(WithinOf(plan, "UNCORE:1"), "CPU:1");
   EXPECT_THAT(FedBy(plan, "CORE:1"), IsEmpty());
   EXPECT_EQ(FeedOf(plan, "CORE:1").words, "nothing: contained in CPU:1, which is shared out");
-  EXPECT_THAT(plan.notes, IsEmpty());
+  EXPECT_THAT(Plain(plan.notes), IsEmpty());
 }
 
 TEST_F(FeedTest, WhatIsWithinAChannelThatIsSharedOutFeedsNothing) {
@@ -148,7 +149,7 @@ TEST_F(FeedTest, WhatIsWithinAChannelThatIsSharedOutFeedsNothing) {
   EXPECT_THAT(FedBy(plan, "DRAM:0"), IsEmpty());
   EXPECT_THAT(FedBy(plan, "CPU:0:counter"), IsEmpty());
   EXPECT_EQ(FeedOf(plan, "DRAM:0").words, "nothing: contained in CPU:0, which is shared out");
-  EXPECT_THAT(plan.notes, IsEmpty());
+  EXPECT_THAT(Plain(plan.notes), IsEmpty());
 }
 
 TEST_F(FeedTest, AMeterOfOneReadingContainsNothing) {
@@ -162,7 +163,7 @@ TEST_F(FeedTest, WhatCannotBeIsSaid) {
   Operations({"CPU:0"});
   Channels({"CPU:0"});
   power_.channels[0].meter.within = "rack";
-  EXPECT_THAT(Plan().notes, ElementsAre(HasSubstr("CPU:0 says that it is within rack")));
+  EXPECT_THAT(Plain(Plan().notes), ElementsAre("within_not_there CPU:0 within=rack"));
 }
 
 TEST_F(FeedTest, CoresWithoutTheirPackageAreWithinTheBox) {
@@ -183,9 +184,8 @@ TEST_F(FeedTest, PowerWithoutOperationsAndOperationsWithoutPowerAreSaid) {
   Operations({"CPU:0", "TPU:0"});
   Channels({"CPU:0", "GPU:3"});
   const FeedPlan plan = Plan();
-  EXPECT_THAT(plan.notes,
-              ElementsAre("GPU:3 has power and no operations: its energy is unattributed",
-                          "TPU:0 has operations and no power: their energy is unknown"));
+  EXPECT_THAT(Plain(plan.notes),
+              ElementsAre("power_without_operations GPU:3", "operations_without_power TPU:0"));
   EXPECT_EQ(FeedOf(plan, "GPU:3").words,
             "no operation: the operation trace has none on this device");
 }
@@ -195,7 +195,8 @@ TEST_F(FeedTest, OperationsOfAnotherTaskAreNotGuessedAtButTheWayIsShown) {
   Channels({"CPU:0"});
   const FeedPlan plan = Plan();
   EXPECT_THAT(FedBy(plan, "CPU:0"), ElementsAre("CPU:0"));
-  EXPECT_THAT(plan.notes, Contains(HasSubstr("--feed CPU:0=job:worker/task:1/CPU:0")));
+  EXPECT_THAT(Plain(plan.notes),
+              Contains("operations_without_power job:worker/task:1/CPU:0 channel=CPU:0"));
 }
 
 TEST_F(FeedTest, AFeedCanBeGivenByNamesAllOrNone) {
@@ -212,7 +213,7 @@ TEST_F(FeedTest, AFeedCanBeGivenByNamesAllOrNone) {
   EXPECT_THAT(FedBy(plan, "wall"), ElementsAre("CPU:0", "GPU:0", "GPU:1"));
   EXPECT_THAT(FeedOf(plan, "wall").words, HasSubstr("its remainder"))
       << "what it contains is not given out twice";
-  EXPECT_THAT(plan.notes, Not(Contains(HasSubstr("has power and no operations"))));
+  EXPECT_THAT(Plain(plan.notes), Not(Contains(HasSubstr("power_without_operations"))));
 }
 
 TEST_F(FeedTest, UnknownNamesAreMisuseAndListWhatThereIs) {

@@ -41,16 +41,16 @@ class GapList {
  public:
   GapList(Span span, std::vector<MeterGap>& gaps) : span_(span), gaps_(gaps) {}
 
-  void Add(Nanos from, Nanos to, const std::string& reason) {
+  void Add(Nanos from, Nanos to, GapReason why) {
     from = std::max(from, span_.from);
     to = std::min(to, span_.to);
     if (to <= from) return;
     const double start_s = (from - span_.from).seconds();
     const double seconds = (to - from).seconds();
-    if (!gaps_.empty() && from <= last_end_ && gaps_.back().reason == reason) {
+    if (!gaps_.empty() && from <= last_end_ && gaps_.back().why == why) {
       gaps_.back().seconds += seconds;
     } else {
-      gaps_.push_back({start_s, seconds, reason});
+      gaps_.push_back({start_s, seconds, why});
     }
     last_end_ = to;
   }
@@ -64,24 +64,21 @@ class GapList {
 void FindGaps(const PowerChannel& channel, Span span, Nanos slack, std::vector<MeterGap>& gaps) {
   GapList list(span, gaps);
   if (channel.times.size() < 2) {
-    list.Add(span.from, span.to, "the meter told nothing");
+    list.Add(span.from, span.to, GapReason::kMeterToldNothing);
     return;
   }
   if (StoodStill(channel)) {
-    list.Add(span.from, span.to, "the counter never moved");
+    list.Add(span.from, span.to, GapReason::kCounterNeverMoved);
     return;
   }
   if (channel.times.front() - span.from > slack) {
-    list.Add(span.from, channel.times.front(), "before the first reading");
+    list.Add(span.from, channel.times.front(), GapReason::kBeforeFirstReading);
   }
-  for (size_t i = 0; i < channel.gaps.size(); ++i) {
-    const size_t gap = channel.gaps[i];
-    const bool told = i < channel.gap_reasons.size() && !channel.gap_reasons[i].empty();
-    list.Add(channel.times[gap - 1], channel.times[gap],
-             told ? channel.gap_reasons[i] : "what was read there cannot be used");
+  for (const PowerGap& gap : channel.gaps) {
+    list.Add(channel.times[gap.reading - 1], channel.times[gap.reading], gap.why);
   }
   if (span.to - channel.times.back() > slack) {
-    list.Add(channel.times.back(), span.to, "after the last reading");
+    list.Add(channel.times.back(), span.to, GapReason::kAfterLastReading);
   }
 }
 
@@ -89,7 +86,7 @@ bool HasMoved(const PowerChannel& channel) {
   if (channel.kind != ChannelKind::kEnergyCounter) return false;
   size_t gap = 0;
   for (size_t i = 1; i < channel.values.size(); ++i) {
-    const bool known = gap == channel.gaps.size() || channel.gaps[gap] != i;
+    const bool known = gap == channel.gaps.size() || channel.gaps[gap].reading != i;
     if (known && channel.values[i] > channel.values[i - 1]) return true;
     if (!known) ++gap;
   }

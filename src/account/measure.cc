@@ -11,7 +11,6 @@
 #include "account/known_power.h"
 #include "account/measure_parts.h"
 #include "account/shares.h"
-#include "base/text.h"
 
 namespace beryl::account {
 namespace {
@@ -57,7 +56,7 @@ class Measurer {
     std::vector<double> by_window;  // energy in each window of the shares
   };
 
-  void Note(std::string note) { result_.notes.push_back(std::move(note)); }
+  void Say(Note note) { result_.notes.push_back(std::move(note)); }
 
   void KeepRecording() {
     Recording& kept = result_.recording;
@@ -90,7 +89,7 @@ class Measurer {
       result_.channels[i].within = containment_.WithinText(i);
     }
     plan_ = PlanDevices(power_.channels, told, containment_);
-    for (const std::string& note : plan_.notes) Note(note);
+    AppendNotes(result_.notes, plan_.notes);
   }
 
   void AddDevice(size_t index) {
@@ -142,12 +141,12 @@ class Measurer {
       if (gap.seconds > longest->seconds) longest = &gap;
     }
     if (std::isnan(device.energy_j)) {
-      Note(fmt::format("{}: nothing is known: {}", device.device, longest->reason));
+      Say({NoteKind::kNothingKnown, device.device, {longest->why}});
       return;
     }
-    Note(fmt::format("{}: nothing is known for {} of {} ({}): {}", device.device,
-                     FormatSeconds(missing), FormatSeconds(span_.seconds()),
-                     FormatPercent(missing / span_.seconds()), longest->reason));
+    Say({NoteKind::kPartlyKnown,
+         device.device,
+         {missing, span_.seconds(), missing / span_.seconds(), longest->why}});
   }
 
   void SplitDevice(Device& device, DeviceEnergy& energy) {
@@ -158,8 +157,7 @@ class Measurer {
     const bool by_cpu_time = device.shares->column.has_value();
     const double unknown = sum.unknown + (by_cpu_time ? 0 : sum.outside);
     if (std::abs(unknown) > kTooMuchUnknown * std::abs(energy.energy_j)) {
-      Note(fmt::format("{}: what part of it is ours is not known for {} of its energy",
-                       energy.device, FormatPercent(unknown / energy.energy_j)));
+      Say({NoteKind::kOursNotKnown, energy.device, {unknown / energy.energy_j}});
       device.shares.reset();
       return;
     }
@@ -181,7 +179,7 @@ class Measurer {
     split.idle_j = part(sum.idle);
     split.others_j = std::max(0.0, left);
     if (by_cpu_time && std::abs(sum.outside) > kWorthSaying * std::abs(energy.energy_j)) {
-      Note(NoteOfOutside(energy.device, sum.outside / energy.energy_j));
+      Say({NoteKind::kUsedUnwatched, energy.device, {sum.outside / energy.energy_j}});
     }
   }
 
@@ -206,14 +204,11 @@ class Measurer {
       const bool gpu = power_.channels[devices_[i].channel].scope == ChannelScope::kGpu;
       (gpu ? gpus : others).push_back(device.device);
     }
-    if (!gpus.empty()) {
-      Note(fmt::format("{}: whose its work was is not known, so what is ours is not told apart",
-                       fmt::join(gpus, ", ")));
-    }
-    if (others.empty()) return;
-    Note(fmt::format("{}: {}, so what is ours is not told apart", fmt::join(others, ", "),
-                     use_.windows() == 0 ? "who used the CPUs was not recorded"
-                                         : "which CPUs it feeds is not known"));
+    const auto say = [&](NoteKind kind, const std::vector<std::string>& names) {
+      if (!names.empty()) Say({kind, fmt::format("{}", fmt::join(names, ", "))});
+    };
+    say(NoteKind::kGpuUseNotKnown, gpus);
+    say(use_.windows() == 0 ? NoteKind::kCpuUseNotRecorded : NoteKind::kCpusFedNotKnown, others);
   }
 
   void AddProcesses() {
@@ -289,8 +284,7 @@ class Measurer {
     double behind = 0;
     bool comparable = plan_.silent.empty();
     if (!comparable) {
-      Note(fmt::format("{} told nothing: {} does not read the whole machine",
-                       containment_.Names(plan_.silent), name));
+      Say({NoteKind::kContainerSilent, containment_.Names(plan_.silent), {name}});
     }
     for (const size_t channel : plan_.devices) {
       if (!is_behind(channel)) continue;
@@ -301,10 +295,7 @@ class Measurer {
     whole.devices_j = behind;
     if (comparable && behind <= whole.energy_j) whole.rest_j = whole.energy_j - behind;
     if (comparable && behind > whole.energy_j) {
-      Note(
-          fmt::format("{} reads {}, less than the {} of what it stands before: one of the meters "
-                      "is wrong",
-                      name, FormatJoules(whole.energy_j), FormatJoules(behind)));
+      Say({NoteKind::kContainerReadsLess, name, {whole.energy_j, behind}});
     }
   }
 

@@ -159,12 +159,6 @@ Span SpanOf(const PowerTrace& power, const Recording& recording) {
   return span;
 }
 
-std::string NoteOfOutside(const std::string& channel, double share) {
-  return fmt::format(
-      "{}: {} of its energy was used while nobody looked at the CPUs; it counts as the others'",
-      channel, FormatPercent(share));
-}
-
 void AddWindows(const std::vector<DeviceView>& devices, const Recording& recording, Span span,
                 Measurement& result) {
   std::set<std::string> silent;
@@ -204,8 +198,7 @@ void AddWindows(const std::vector<DeviceView>& devices, const Recording& recordi
   }
   if (untold > 0) {
     result.notes.push_back(
-        fmt::format("{} window(s) without energy: {} told nothing for part of them", untold,
-                    fmt::join(silent, ", ")));
+        {NoteKind::kWindowsWithoutEnergy, fmt::format("{}", fmt::join(silent, ", ")), {untold}});
   }
   std::vector<double> joules;
   std::vector<double> seconds;

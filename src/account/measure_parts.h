@@ -18,7 +18,6 @@ Span SpanOf(const PowerTrace& power, const Recording& recording);
 
 // Less than this part of a channel's energy may be nobody's without a word.
 inline constexpr double kWorthSaying = 0.001;
-std::string NoteOfOutside(const std::string& channel, double share);
 
 // A device that told something.
 struct DeviceView {

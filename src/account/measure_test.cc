@@ -7,6 +7,7 @@
 
 #include "account/account.h"
 #include "account/recording_testing.h"
+#include "types/note_testing.h"
 
 namespace beryl::account {
 namespace {
@@ -123,7 +124,7 @@ TEST(MeasureTest, NothingIsCountedTwice) {
   EXPECT_NEAR(measured.whole.devices_j, 55, 1e-9);
   EXPECT_NEAR(measured.whole.rest_j, 25, 1e-9);
   EXPECT_TRUE(std::isnan(measured.devices[0].split.ours_j));
-  EXPECT_THAT(measured.notes, Contains(HasSubstr("who used the CPUs was not recorded")));
+  EXPECT_THAT(Plain(measured.notes), Contains(HasSubstr("cpu_use_not_recorded")));
 }
 
 TEST(MeasureTest, TheWallIsADeviceOnlyIfNothingBehindItWasMeasured) {
@@ -138,7 +139,7 @@ TEST(MeasureTest, TheWallIsADeviceOnlyIfNothingBehindItWasMeasured) {
   const Measurement with_wall = Measure(Trace({guess, wall}), {}, {});
   ASSERT_EQ(with_wall.devices.size(), 1U);
   EXPECT_EQ(with_wall.devices[0].device, "wall");
-  EXPECT_THAT(with_wall.notes, Contains(HasSubstr("wall was measured and nothing behind it")));
+  EXPECT_THAT(Plain(with_wall.notes), Contains(HasSubstr("container_stands_in wall")));
   const Measurement with_gpu =
       Measure(Trace({guess, wall, TestCounter("GPU:0", std::vector<double>(250, 30.0))}), {}, {});
   EXPECT_EQ(with_gpu.devices.size(), 2U);
@@ -150,8 +151,7 @@ TEST(MeasureTest, AGapIsNamedAndNotFilled) {
   PowerChannel counter = TestCounter("CPU:0", std::vector<double>(250, 50.0));
   counter.times.erase(counter.times.begin() + 100, counter.times.begin() + 150);
   counter.values.erase(counter.values.begin() + 100, counter.values.begin() + 150);
-  counter.gaps = {100};
-  counter.gap_reasons = {"the counter stood still"};
+  counter.gaps = {{100, GapReason::kCounterStoodStill}};
   Recording recording;
   recording.start = Nanos{kTestStart};
   recording.end = Nanos{kTestStart + 1000 * kMilli};
@@ -165,7 +165,8 @@ TEST(MeasureTest, AGapIsNamedAndNotFilled) {
   ASSERT_EQ(device.gaps.size(), 1U);
   EXPECT_NEAR(device.gaps[0].start_s, 0.396, 1e-9);
   EXPECT_NEAR(device.gaps[0].seconds, 0.204, 1e-9);
-  EXPECT_THAT(measured.notes, Contains(HasSubstr("CPU:0: nothing is known for 204 ms of 1.00 s")));
+  EXPECT_THAT(Plain(measured.notes), Contains(AllOf(HasSubstr("partly_known CPU:0"),
+                                                    HasSubstr("why=counter_stood_still"))));
   EXPECT_TRUE(std::isnan(device.slices_w[60]));
   EXPECT_NEAR(measured.windows[0].energy_j, 15, 1e-9);
   EXPECT_TRUE(std::isnan(measured.windows[1].energy_j));
@@ -183,7 +184,7 @@ TEST(MeasureTest, BeforeTheFirstAndAfterTheLastReadingNothingIsInvented) {
   EXPECT_NEAR(measured.devices[0].energy_j, 50, 1e-9);
   EXPECT_NEAR(measured.devices[0].seconds, 1, 1e-9);
   ASSERT_EQ(measured.devices[0].gaps.size(), 2U);
-  EXPECT_EQ(measured.devices[0].gaps[0].reason, "before the first reading");
+  EXPECT_EQ(measured.devices[0].gaps[0].why, GapReason::kBeforeFirstReading);
   EXPECT_NEAR(measured.devices[0].gaps[1].start_s, 1.5, 1e-9);
 }
 
@@ -200,8 +201,8 @@ TEST(MeasureTest, AMeterThatToldNothingIsNotZero) {
     EXPECT_TRUE(std::isnan(measured.devices[device].mean_w));
     EXPECT_FALSE(measured.devices[device].gaps.empty());
   }
-  EXPECT_THAT(measured.notes, Contains("GPU:0: nothing is known: the meter told nothing"));
-  EXPECT_THAT(measured.notes, Contains("DRAM:0: nothing is known: the counter never moved"));
+  EXPECT_THAT(Plain(measured.notes), Contains("nothing_known GPU:0 why=meter_told_nothing"));
+  EXPECT_THAT(Plain(measured.notes), Contains("nothing_known DRAM:0 why=counter_never_moved"));
 }
 
 TEST(MeasureTest, AGpuIsToldApartByWhoUsedIt) {
@@ -221,7 +222,7 @@ TEST(MeasureTest, AGpuIsToldApartByWhoUsedIt) {
   EXPECT_NEAR(measured.devices[0].split.others_j, 75, 1e-9);
   EXPECT_TRUE(std::isnan(measured.devices[0].split.recorder_j));
   EXPECT_TRUE(std::isnan(measured.devices[1].split.ours_j));
-  EXPECT_THAT(measured.notes, Contains(HasSubstr("GPU:1: whose its work was is not known")));
+  EXPECT_THAT(Plain(measured.notes), Contains(HasSubstr("gpu_use_not_known GPU:1")));
   recording.activity.tasks.clear();
   recording.windows = {{"a", recording.start, recording.end}};
   const Measurement of_machine = Measure(power, recording, {});
@@ -332,9 +333,9 @@ TEST(MeasureTest, ATotalSaysWhatIsMissing) {
   const Measurement measured = Measure(Trace({wall, gpu}), {}, {});
   EXPECT_NEAR(measured.total.energy_j, 30, 1e-9);
   EXPECT_THAT(measured.total.missing, ElementsAre("the CPUs, which only wall reads"));
-  EXPECT_THAT(measured.notes, Contains(HasSubstr("no meter reads the CPUs but wall")));
+  EXPECT_THAT(Plain(measured.notes), Contains(HasSubstr("cpus_only_in_container wall")));
   PowerChannel package = TestCounter("CPU:0", std::vector<double>(250, 30.0));
-  package.gaps = {100};
+  package.gaps = {{100}};
   const PowerChannel still = TestCounter("DRAM:0", std::vector<double>(250, 0.0));
   EXPECT_THAT(Measure(Trace({package, still}), {}, {}).total.missing,
               ElementsAre("CPU:0 for 4.00 ms", "DRAM:0"));
@@ -347,10 +348,10 @@ PowerChannel Steady(std::string name, double watts) {
 TEST(MeasureTest, PlugsAreAddedUpAndAMeterOfThemAllIsNot) {
   const Measurement plugs = Measure(Trace({Steady("wall:1", 100), Steady("wall:2", 50)}), {}, {});
   EXPECT_NEAR(plugs.total.energy_j, 150, 1e-9);
-  EXPECT_THAT(plugs.notes, Not(Contains(HasSubstr("wall:2 may read"))));
+  EXPECT_THAT(Plain(plugs.notes), Not(Contains(HasSubstr("may_read_the_same wall:2"))));
   const Measurement both = Measure(Trace({Steady("wall", 140), Steady("wall:1", 150)}), {}, {});
   EXPECT_NEAR(both.total.energy_j, 150, 1e-9);
-  EXPECT_THAT(both.notes, Contains("wall may read what wall:1 reads, and is not added to it"));
+  EXPECT_THAT(Plain(both.notes), Contains("may_read_the_same wall others=wall:1"));
 }
 
 TEST(MeasureTest, TwoPlugsAreTheWholeOfWhatTheyFeed) {
@@ -374,8 +375,7 @@ TEST(MeasureTest, APlugThatToldNothingIsMissing) {
       Measure(Trace({Steady("wall:1", 100), silent, Steady("CPU:0", 80)}), {}, {});
   EXPECT_THAT(behind.total.missing, IsEmpty());
   EXPECT_TRUE(std::isnan(behind.whole.rest_j));
-  EXPECT_THAT(behind.notes,
-              Contains("wall:2 told nothing: wall:1 does not read the whole machine"));
+  EXPECT_THAT(Plain(behind.notes), Contains("container_silent wall:2 others=wall:1"));
 }
 
 // A battery that gives feeds the machine, whatever comes from the plug at the same time.
@@ -458,8 +458,7 @@ TEST(MeasureTest, ACounterThatMovedLaterMoves) {
 
 TEST(MeasureTest, ACounterThatAnEstimateStandsInForIsShownAndNoDevice) {
   PowerChannel still = TestCounter("CPU:0", {0.0});
-  still.gaps = {1};
-  still.gap_reasons = {"the counter stood still"};
+  still.gaps = {{1, GapReason::kCounterStoodStill}};
   PowerChannel guess = TestCounter(EstimateName("CPU:0"), std::vector<double>(250, 10.0));
   guess.meter.within = "CPU:0";
   guess.meter.origin = Origin::kEstimated;
@@ -540,7 +539,7 @@ TEST(MeasureTest, PartsMakeTheWhole) {
       std::vector<double> watts(500);
       for (double& watt : watts) watt = static_cast<double>(dice(5) == 0 ? 0 : dice(100));
       PowerChannel channel = TestCounter(name, watts);
-      if (dice(3) == 0) channel.gaps = {static_cast<size_t>(1 + dice(200)), 400};
+      if (dice(3) == 0) channel.gaps = {{static_cast<size_t>(1 + dice(200))}, {400}};
       if (dice(8) == 0) channel.kind = ChannelKind::kPowerGauge;
       power.channels.push_back(std::move(channel));
     }

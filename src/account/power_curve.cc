@@ -44,8 +44,8 @@ PowerCurve MakeCurve(const PowerChannel& channel, Policy policy) {
     curve.start_w.push_back(start);
     curve.end_w.push_back(end);
   }
-  for (const size_t gap : channel.gaps) {
-    curve.start_w[gap - 1] = curve.end_w[gap - 1] = std::nan("");
+  for (const PowerGap& gap : channel.gaps) {
+    curve.start_w[gap.reading - 1] = curve.end_w[gap.reading - 1] = std::nan("");
   }
   return curve;
 }

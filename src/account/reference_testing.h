@@ -62,14 +62,14 @@ class OpTraceMaker {
 inline PowerChannel MakeChannel(const std::string& name, std::vector<int64_t> times_ns,
                                 std::vector<double> values,
                                 ChannelKind kind = ChannelKind::kPowerGauge,
-                                std::vector<size_t> gaps = {}) {
+                                const std::vector<size_t>& gaps = {}) {
   PowerChannel channel;
   channel.name = name;
   channel.scope = ScopeOfName(name);
   channel.kind = kind;
   for (const int64_t time : times_ns) channel.times.push_back(Nanos{time});
   channel.values = std::move(values);
-  channel.gaps = std::move(gaps);
+  for (const size_t gap : gaps) channel.gaps.push_back({gap, GapReason::kCounterWentDown});
   return channel;
 }
 
@@ -85,7 +85,8 @@ inline std::optional<long double> EnergyBetween(const PowerChannel& channel, Pol
                                                 Nanos from, Nanos to) {
   for (size_t i = 0; i + 1 < channel.times.size(); ++i) {
     if (!(channel.times[i] <= from && to <= channel.times[i + 1])) continue;
-    if (std::find(channel.gaps.begin(), channel.gaps.end(), i + 1) != channel.gaps.end()) {
+    if (std::any_of(channel.gaps.begin(), channel.gaps.end(),
+                    [&](const PowerGap& gap) { return gap.reading == i + 1; })) {
       return std::nullopt;
     }
     const auto length = static_cast<long double>((channel.times[i + 1] - channel.times[i]).value);

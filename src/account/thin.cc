@@ -19,13 +19,14 @@ PowerTrace Thin(const PowerTrace& power, uint32_t every) {
     size_t next_gap = 0;
     const size_t count = channel.times.size();
     for (size_t i = 0; i < count; ++i) {
-      // A gap g lies between the readings g-1 and g.
-      while (next_gap < channel.gaps.size() && channel.gaps[next_gap] < i) ++next_gap;
-      const bool after_gap = next_gap < channel.gaps.size() && channel.gaps[next_gap] == i;
-      const bool before_gap = std::binary_search(
-          channel.gaps.begin() + static_cast<std::ptrdiff_t>(next_gap), channel.gaps.end(), i + 1);
+      while (next_gap < channel.gaps.size() && channel.gaps[next_gap].reading < i) ++next_gap;
+      const auto is_gap = [&](size_t gap, size_t reading) {
+        return gap < channel.gaps.size() && channel.gaps[gap].reading == reading;
+      };
+      const bool after_gap = is_gap(next_gap, i);
+      const bool before_gap = is_gap(next_gap + (after_gap ? 1 : 0), i + 1);
       if (i % std::max(every, 1U) != 0 && i + 1 != count && !after_gap && !before_gap) continue;
-      if (after_gap) fewer.gaps.push_back(fewer.times.size());
+      if (after_gap) fewer.gaps.push_back({fewer.times.size(), channel.gaps[next_gap].why});
       fewer.times.push_back(channel.times[i]);
       fewer.values.push_back(channel.values[i]);
     }

@@ -73,10 +73,10 @@ TEST(ThinTest, MoreThanThereAreLeavesTheTwoEnds) {
 
 TEST(ThinTest, WhatIsAroundAGapStays) {
   PowerTrace power = OneChannel(ChannelKind::kEnergyCounter, {0, 1, 2, 3, 3, 4, 5, 6, 7});
-  power.channels[0].gaps = {4};
+  power.channels[0].gaps = {{4, GapReason::kCounterReset}};
   const PowerTrace thinned = Thin(power, 8);
   EXPECT_THAT(thinned.channels[0].values, ElementsAre(0, 3, 3, 7));
-  EXPECT_THAT(thinned.channels[0].gaps, ElementsAre(2));
+  EXPECT_THAT(thinned.channels[0].gaps, ElementsAre(PowerGap{2, GapReason::kCounterReset}));
 }
 
 TEST(ThinTest, ACounterLosesNoEnergy) {
@@ -88,7 +88,7 @@ TEST(ThinTest, ACounterLosesNoEnergy) {
     }
     PowerTrace power = OneChannel(ChannelKind::kEnergyCounter, values);
     for (size_t i = 1; i + 1 < values.size(); ++i) {
-      if (random() % 10 == 0) power.channels[0].gaps.push_back(i);
+      if (random() % 10 == 0) power.channels[0].gaps.push_back({i});
     }
     const double all = MakeCurve(power.channels[0], Policy::kAuto).Integral().value;
     for (const uint32_t every : {2U, 3U, 7U, 100U}) {

@@ -10,7 +10,6 @@
 #include "account/known_power.h"
 #include "account/measure_parts.h"
 #include "account/shares.h"
-#include "base/text.h"
 
 namespace beryl::account {
 namespace {
@@ -28,17 +27,15 @@ class PartMaker {
   PowerChannel Make() {
     part_.kind = ChannelKind::kEnergyCounter;
     part_.gaps.clear();
-    part_.gap_reasons.clear();
     size_t gap = 0;
     double total = 0;
     for (size_t i = 0; i < channel_.times.size(); ++i) {
-      if (i > 0 && gap < channel_.gaps.size() && channel_.gaps[gap] == i) {
-        AddGap(i, gap < channel_.gap_reasons.size() ? channel_.gap_reasons[gap] : "");
-        ++gap;
+      if (i > 0 && gap < channel_.gaps.size() && channel_.gaps[gap].reading == i) {
+        part_.gaps.push_back(channel_.gaps[gap++]);
       } else if (i > 0) {
         const double ours = OursBetween(i);
         if (std::isnan(ours)) {
-          AddGap(i, "what part of it is ours is not known");
+          part_.gaps.push_back({i, GapReason::kOursNotKnown});
         } else {
           total += ours;
         }
@@ -49,11 +46,6 @@ class PartMaker {
   }
 
  private:
-  void AddGap(size_t reading, std::string reason) {
-    part_.gaps.push_back(reading);
-    part_.gap_reasons.push_back(std::move(reason));
-  }
-
   // From the reading before `reading` to it; NaN: not known.
   double OursBetween(size_t reading) {
     const int64_t from = channel_.times[reading - 1].value;
@@ -86,7 +78,7 @@ class PartMaker {
 class Virtualizer {
  public:
   Virtualizer(const PowerTrace& power, const Recording& recording, SplitRule rule,
-              std::vector<std::string>& notes)
+              std::vector<Note>& notes)
       : power_(power),
         recording_(recording),
         rule_(rule),
@@ -107,8 +99,8 @@ class Virtualizer {
       ours.channels.push_back(told_apart ? PartMaker(power_.channels[i], *shares).Make()
                                          : power_.channels[i]);
     }
-    Say(split_, "only what the watched processes used");
-    Say(whole_, "all of it, as whose it was is not known");
+    Say(split_, NoteKind::kOnlyOurs);
+    Say(whole_, NoteKind::kNotToldApart);
     return ours;
   }
 
@@ -139,24 +131,23 @@ class Virtualizer {
     const SplitSum sum = Split(known_[index].curve, shares, span_);
     const double unknown = sum.unknown + (shares.column ? 0 : sum.outside);
     if (std::abs(unknown) > kTooMuchUnknown * std::abs(sum.energy)) {
-      notes_.push_back(fmt::format("{}: what part of it is ours is not known for {} of its energy",
-                                   name, FormatPercent(unknown / sum.energy)));
+      notes_.push_back({NoteKind::kOursNotKnown, name, {unknown / sum.energy}});
       return false;
     }
     if (shares.column && std::abs(sum.outside) > kWorthSaying * std::abs(sum.energy)) {
-      notes_.push_back(NoteOfOutside(name, sum.outside / sum.energy));
+      notes_.push_back({NoteKind::kUsedUnwatched, name, {sum.outside / sum.energy}});
     }
     return true;
   }
 
-  void Say(const std::vector<std::string>& names, const char* what) {
-    if (!names.empty()) notes_.push_back(fmt::format("{}: {}", fmt::join(names, ", "), what));
+  void Say(const std::vector<std::string>& names, NoteKind what) {
+    if (!names.empty()) notes_.push_back({what, fmt::format("{}", fmt::join(names, ", "))});
   }
 
   const PowerTrace& power_;
   const Recording& recording_;
   SplitRule rule_;
-  std::vector<std::string>& notes_;
+  std::vector<Note>& notes_;
   Span span_;
   CpuUse use_;
   std::vector<KnownPower> known_;
@@ -175,9 +166,9 @@ bool IsAnythingWatched(const Recording& recording) {
 }
 
 PowerTrace Virtualize(const PowerTrace& power, const Recording& recording, SplitRule rule,
-                      std::vector<std::string>& notes) {
+                      std::vector<Note>& notes) {
   if (!IsAnythingWatched(recording)) {
-    notes.emplace_back("no process was watched: all of the energy, as none is known to be ours");
+    notes.push_back(NoteKind::kNothingWatched);
     return power;
   }
   return Virtualizer(power, recording, rule, notes).Run();

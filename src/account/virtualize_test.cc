@@ -6,6 +6,7 @@
 
 #include "account/account.h"
 #include "account/recording_testing.h"
+#include "types/note_testing.h"
 
 namespace beryl::account {
 namespace {
@@ -33,13 +34,13 @@ TEST(VirtualizeTest, AStepDoesNotLag) {
   std::fill(watts.begin() + 100, watts.end(), 110.0);
   PowerTrace power;
   power.channels = {TestCounter("CPU:0", watts)};
-  std::vector<std::string> notes;
+  std::vector<Note> notes;
   const PowerTrace ours = Virtualize(power, test.recording(), SplitRule::kBusy, notes);
   ASSERT_EQ(ours.channels[0].times, power.channels[0].times);
   for (size_t i = 1; i < ours.channels[0].values.size(); ++i) {
     EXPECT_NEAR(ours.channels[0].values[i], power.channels[0].values[i], 1e-9);
   }
-  EXPECT_THAT(notes, ElementsAre("CPU:0: only what the watched processes used"));
+  EXPECT_THAT(Plain(notes), ElementsAre("only_ours CPU:0"));
 }
 
 TEST(VirtualizeTest, WhatCannotBeToldApartStaysAsItIs) {
@@ -51,13 +52,12 @@ TEST(VirtualizeTest, WhatCannotBeToldApartStaysAsItIs) {
   power.channels = {TestCounter("GPU:0", std::vector<double>(250, 100.0)),
                     TestCounter("wall", std::vector<double>(250, 200.0)),
                     TestCounter("CPU:0", std::vector<double>(250, 50.0))};
-  std::vector<std::string> notes;
+  std::vector<Note> notes;
   const PowerTrace ours = Virtualize(power, test.recording(), SplitRule::kBusy, notes);
   EXPECT_EQ(ours.channels[0].values, power.channels[0].values);
   EXPECT_EQ(ours.channels[1].values, power.channels[1].values);
   EXPECT_EQ(EnergyOf(ours.channels[2]), 0) << "nothing of ours ran";
-  EXPECT_THAT(notes, ElementsAre("CPU:0: only what the watched processes used",
-                                 "GPU:0, wall: all of it, as whose it was is not known"));
+  EXPECT_THAT(Plain(notes), ElementsAre("only_ours CPU:0", "not_told_apart GPU:0, wall"));
 }
 
 TEST(VirtualizeTest, IfNothingWasWatchedNothingIsTakenOut) {
@@ -67,10 +67,10 @@ TEST(VirtualizeTest, IfNothingWasWatchedNothingIsTakenOut) {
   test.Sample(1000);
   PowerTrace power;
   power.channels = {TestCounter("CPU:0", std::vector<double>(250, 50.0))};
-  std::vector<std::string> notes;
+  std::vector<Note> notes;
   EXPECT_EQ(Virtualize(power, test.recording(), SplitRule::kBusy, notes).channels[0].values,
             power.channels[0].values);
-  EXPECT_THAT(notes, ElementsAre(HasSubstr("no process was watched")));
+  EXPECT_THAT(Plain(notes), ElementsAre("nothing_watched"));
 }
 
 TEST(VirtualizeTest, TheWallIsToldApartWhereItIsTheOneDevice) {
@@ -83,10 +83,10 @@ TEST(VirtualizeTest, TheWallIsToldApartWhereItIsTheOneDevice) {
   test.Sample(1000);
   PowerTrace power;
   power.channels = {TestCounter("wall", std::vector<double>(250, 100.0))};
-  std::vector<std::string> notes;
+  std::vector<Note> notes;
   const PowerTrace ours = Virtualize(power, test.recording(), SplitRule::kBusy, notes);
   EXPECT_NEAR(EnergyOf(ours.channels[0]), 50, 1e-9);
-  EXPECT_THAT(notes, ElementsAre("wall: only what the watched processes used"));
+  EXPECT_THAT(Plain(notes), ElementsAre("only_ours wall"));
 }
 
 // Not known is not nothing: of a GPU whose users are not known all stays, or, if that is so only
@@ -107,12 +107,12 @@ TEST(VirtualizeTest, WhatIsNotKnownOfAGpuIsNotZero) {
   PowerTrace power;
   power.channels = {TestCounter("GPU:0", std::vector<double>(200, 100.0), 100),
                     TestCounter("GPU:1", std::vector<double>(200, 100.0), 100)};
-  std::vector<std::string> notes;
+  std::vector<Note> notes;
   const PowerTrace ours = Virtualize(power, recording, SplitRule::kBusy, notes);
-  EXPECT_THAT(ours.channels[0].gaps, ElementsAre(10U));
+  EXPECT_THAT(ours.channels[0].gaps, ElementsAre(PowerGap{10, GapReason::kOursNotKnown}));
   EXPECT_NEAR(EnergyOf(ours.channels[0]), 25 * 19.9, 1e-9);
   EXPECT_EQ(ours.channels[1].values, power.channels[1].values);
-  EXPECT_THAT(notes, Contains(HasSubstr("GPU:1: what part of it is ours is not known for")));
+  EXPECT_THAT(Plain(notes), Contains(HasSubstr("ours_not_known GPU:1 share=")));
 }
 
 // What Virtualize keeps is what Measure calls ours; gauges become counters.
@@ -133,7 +133,7 @@ TEST(VirtualizeTest, AgreesWithMeasure) {
       std::vector<double> watts(500);
       for (double& watt : watts) watt = static_cast<double>(1 + dice(100));
       PowerChannel channel = TestCounter(name, watts);
-      if (dice(2) == 0) channel.gaps = {7, 300};
+      if (dice(2) == 0) channel.gaps = {{7}, {300}};
       if (dice(2) == 0) {
         channel.kind = ChannelKind::kPowerGauge;
         channel.values.assign(501, 42.0);
@@ -143,7 +143,7 @@ TEST(VirtualizeTest, AgreesWithMeasure) {
     for (const SplitRule rule : {SplitRule::kBusy, SplitRule::kCapacity}) {
       test.recording().end = Nanos{kTestStart + 2000 * kMilli};
       const Measurement measured = Measure(power, test.recording(), {rule, 10});
-      std::vector<std::string> notes;
+      std::vector<Note> notes;
       const PowerTrace ours = Virtualize(power, test.recording(), rule, notes);
       for (size_t i = 0; i < 2; ++i) {
         EXPECT_EQ(ours.channels[i].kind, ChannelKind::kEnergyCounter);

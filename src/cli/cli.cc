@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/command_line.h"
 #include "version.h"
+#include "views/views.h"
 
 namespace beryl::cli {
 namespace {
@@ -64,6 +65,10 @@ std::string UnknownWord(const Command& app, int argc, char** argv) {
 int Fail(const Error& error) {
   fmt::print(stderr, "beryl: {}\n", error.message);
   return error.code == ErrorCode::kMisuse ? kMisuse : kFailure;
+}
+
+void SayNotes(const std::vector<Note>& notes) {
+  fmt::print(stderr, "{}", views::WriteNotes(notes));
 }
 
 int Run(int argc, char** argv) {

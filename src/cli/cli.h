@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "types/note.h"
 
 namespace beryl::cli {
 
@@ -44,5 +45,7 @@ void AddCompletionCommand(Command& app, int& exit_code);
 
 // Prints the error to stderr and returns the exit code for it.
 int Fail(const Error& error);
+// What a reader has to know, on stderr: a line each.
+void SayNotes(const std::vector<Note>& notes);
 
 }  // namespace beryl::cli

@@ -49,9 +49,9 @@ int RunBottlenecks(const BottleneckArguments& arguments) {
   if (!output) return Fail(output.error());
   auto input = ReadAnalysed(arguments.data, arguments.model, arguments.profile);
   if (!input) return Fail(input.error());
-  auto models = learn::BreakDown(input->data, input->predicted, input->origin.findings);
+  auto models = learn::BreakDown(input->data, input->predicted, input->origin.notes);
   if (!models) {
-    SayFindings(input->origin.findings);
+    SayNotes(input->origin.notes);
     return Fail(models.error());
   }
   const Breakdowns breakdowns{std::move(input->origin), *std::move(models)};
@@ -61,7 +61,7 @@ int RunBottlenecks(const BottleneckArguments& arguments) {
       !ok) {
     return Fail(ok.error());
   }
-  if (arguments.output.format != "json") SayFindings(breakdowns.origin.findings);
+  if (arguments.output.format != "json") SayNotes(breakdowns.origin.notes);
   return kSuccess;
 }
 

@@ -74,7 +74,7 @@ int RunCalibrate(const CalibrateArguments& arguments) {
   return FinishCommand(
       *output,
       views::Write(*calibration, FormatOf(arguments.output.format), ViewOf(arguments.output)),
-      arguments.output, calibration->findings);
+      arguments.output, calibration->notes);
 }
 
 }  // namespace

@@ -168,7 +168,7 @@ int RunCompare(const CompareArguments& arguments) {
   const bool passed = std::all_of(comparison.gates.begin(), comparison.gates.end(),
                                   [](const GateVerdict& gate) { return gate.passed; });
   if (out.format != "table") {
-    for (const std::string& note : comparison.notes) fmt::print(stderr, "note: {}\n", note);
+    SayNotes(comparison.notes);
   }
   if (!passed || out.format != "table" || !out.to_stdout()) {
     fmt::print(stderr, "{}", views::WriteGates(comparison, view));

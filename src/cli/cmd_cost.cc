@@ -46,8 +46,8 @@ struct CostArguments {
 };
 
 int RunCost(CostArguments& arguments) {
-  std::vector<DataFinding> grid_findings;
-  auto electricity = ElectricityOf(arguments.electricity, grid_findings);
+  std::vector<Note> grid_notes;
+  auto electricity = ElectricityOf(arguments.electricity, grid_notes);
   if (!electricity) return Fail(electricity.error());
   arguments.options.electricity = *std::move(electricity);
   if (auto ok = CheckOutput(arguments.output.output,
@@ -59,10 +59,10 @@ int RunCost(CostArguments& arguments) {
   auto input = ReadAnalysed(arguments.data, arguments.model, arguments.profile);
   if (!input) return Fail(input.error());
   EnergyOrigin& origin = input->origin;
-  origin.findings.insert(origin.findings.end(), grid_findings.begin(), grid_findings.end());
+  AppendNotes(origin.notes, grid_notes);
   auto costs = learn::CostQueries(input->data, input->predicted, arguments.options);
   if (!costs) {
-    SayFindings(origin.findings);
+    SayNotes(origin.notes);
     return Fail(costs.error());
   }
   costs->origin = std::move(origin);
@@ -74,7 +74,7 @@ int RunCost(CostArguments& arguments) {
       !ok) {
     return Fail(ok.error());
   }
-  if (arguments.output.format != "json") SayFindings(costs->origin.findings);
+  if (arguments.output.format != "json") SayNotes(costs->origin.notes);
   return kSuccess;
 }
 

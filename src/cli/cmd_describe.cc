@@ -55,7 +55,7 @@ Result<std::string> DescribeOne(const DescribeArguments& arguments,
   if (!description) return description.error();
   description->provenance = MakeProvenance({config.name});
   // What CSV has no place for.
-  if (format == views::Format::kCsv) SayAssumptions(*description);
+  if (format == views::Format::kCsv) SayNotes(description->notes);
   const ShownTree tree = tree::Show(tree::DescribedColumns(*description, tree::Detail::kAll));
   if (auto ok = views::CheckColumns(tree.folded, view); !ok) return ok.error();
   return views::Write(*description, tree, format, view);

@@ -94,7 +94,7 @@ int RunEvaluate(const EvaluateArguments& arguments) {
   return FinishCommand(
       *output,
       views::Write(*evaluation, FormatOf(arguments.output.format), ViewOf(arguments.output)),
-      arguments.output, evaluation->findings);
+      arguments.output, evaluation->notes);
 }
 
 int RunAblate(const EvaluateArguments& arguments) {
@@ -110,7 +110,7 @@ int RunAblate(const EvaluateArguments& arguments) {
   ablation->provenance = MakeProvenance({arguments.data});
   return FinishCommand(
       *output, views::Write(*ablation, FormatOf(arguments.output.format), ViewOf(arguments.output)),
-      arguments.output, ablation->findings);
+      arguments.output, ablation->notes);
 }
 
 }  // namespace

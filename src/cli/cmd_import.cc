@@ -51,10 +51,8 @@ int RunImport(const ImportArguments& arguments) {
              arguments.output, FormatCount(saved->operations), FormatCount(saved->readings),
              run->power.channels.size(), FormatBytes(output->size()));
   for (const ImportReport& report : run->ops.reports) {
-    const uint64_t dropped = report.Total(Finding::Kind::kDropped);
-    if (dropped == 0) continue;
-    fmt::print(stderr, "note: {}: {} event(s) could not be used; beryl account says why\n",
-               report.file, FormatCount(dropped));
+    const uint64_t dropped = report.Total(NoteClass::kDropped);
+    if (dropped > 0) SayNotes({{NoteKind::kEventsNotUsed, report.file, {dropped}}});
   }
   return kSuccess;
 }

@@ -73,8 +73,8 @@ Result<PredictionReport> PredictAll(const PredictArguments& arguments) {
   if (model->method == Method::kDescribe) DescribeRuns(*data);
   PredictionReport report;
   report.provenance = MakeProvenance({arguments.data}, model->name);
-  report.findings = data->findings;
-  report.predicted = learn::Predict(*model, *data, report.findings);
+  report.notes = data->notes;
+  report.predicted = learn::Predict(*model, *data, report.notes);
   report.model = std::move(*model);
   report.data = std::move(*data);
   return report;
@@ -87,7 +87,7 @@ int PredictData(const PredictArguments& arguments, OutputFile& output,
   const std::string bytes = arguments.output.format == "jsonl"
                                 ? learn::WriteTrees(report->data, report->predicted)
                                 : views::Write(*report, FormatOf(arguments.output.format), view);
-  return FinishCommand(output, bytes, arguments.output, report->findings);
+  return FinishCommand(output, bytes, arguments.output, report->notes);
 }
 
 Result<bool> CheckForm(const PredictArguments& arguments) {

@@ -51,16 +51,16 @@ int RunTradeoff(const TradeoffArguments& arguments) {
   if (!output) return Fail(output.error());
   auto text = ReadSmallFile(arguments.accuracies);
   if (!text) return Fail(text.error());
-  std::vector<DataFinding> findings;
-  const auto accuracies = learn::ReadAccuracies(*text, arguments.accuracies, findings);
+  std::vector<Note> notes;
+  const auto accuracies = learn::ReadAccuracies(*text, arguments.accuracies, notes);
   if (!accuracies) return Fail(accuracies.error());
   auto input = ReadAnalysed(arguments.data, "", arguments.profile);
   if (!input) return Fail(input.error());
   EnergyOrigin& origin = input->origin;
-  origin.findings.insert(origin.findings.end(), findings.begin(), findings.end());
+  AppendNotes(origin.notes, notes);
   auto tradeoff = learn::TradeOff(input->data, input->predicted, *accuracies, arguments.options);
   if (!tradeoff) {
-    SayFindings(origin.findings);
+    SayNotes(origin.notes);
     return Fail(tradeoff.error());
   }
   tradeoff->origin = std::move(origin);
@@ -75,7 +75,7 @@ int RunTradeoff(const TradeoffArguments& arguments) {
   if (format == "csv" || (!arguments.output.to_stdout() && format != "table")) {
     fmt::print(stderr, "{}", views::WriteVerdicts(*tradeoff));
   }
-  if (format != "json") SayFindings(tradeoff->origin.findings);
+  if (format != "json") SayNotes(tradeoff->origin.notes);
   return kSuccess;
 }
 

@@ -74,7 +74,7 @@ int RunTrain(const TrainArguments& arguments) {
   if (!output) return Fail(output.error());
   auto data = ReadData(arguments.data, true, arguments.models);
   if (!data) return Fail(data.error());
-  SayFindings(data->findings);
+  SayNotes(data->notes);
   auto model = TrainAll(*data, TrainOptionsOf(arguments.learning));
   if (!model) return Fail(model.error());
   model->trained_on.machine = arguments.machine;

@@ -88,7 +88,10 @@ class ModelComparer {
       input_ = alignment.input;
       attention_ = run->description->attention;
     }
-    for (const std::string& note : alignment.notes) notes_.push_back(file + ": " + note);
+    std::vector<Note> notes = alignment.notes;
+    std::erase_if(notes,
+                  [](const Note& note) { return ClassOf(note.kind) == NoteClass::kAssumed; });
+    AppendNotes(notes_, notes, file);
     const AccountReport report = MakeReport(*run, *options);
     Side side;
     side.look.what = fmt::format("{}; one of {:.4g} forward passes, {} of {} modules found",
@@ -134,8 +137,7 @@ class ModelComparer {
     side.look.what =
         fmt::format("{} by {}{}", OriginName(prediction->energy.origin), prediction->energy.by,
                     prediction->machine.empty() ? "" : ", " + prediction->machine);
-    for (const std::string& note : prediction->notes)
-      notes_.push_back(operand.profile + ": " + note);
+    AppendNotes(notes_, prediction->notes, operand.profile);
     side.folded = Shown(prediction->description, tree::PredictedColumns(*prediction));
     return side;
   }
@@ -175,10 +177,7 @@ class ModelComparer {
     std::vector<std::string> columns = arguments_.columns;
     if (columns.empty()) {
       columns = {all_have("energy") ? "energy" : "flops"};
-      if (!all_have("energy")) {
-        set.notes.emplace_back(
-            "not all of these have energy: FLOPs are compared (NAME@PROFILE predicts energy)");
-      }
+      if (!all_have("energy")) set.notes.push_back(NoteKind::kComparedByFlops);
     }
     for (const std::string& name : columns) {
       if (all_have(name)) continue;
@@ -195,7 +194,7 @@ class ModelComparer {
   std::optional<ModelInput> input_;  // of the first run
   std::optional<AttentionKind> attention_;
   std::vector<Side> sides_;
-  std::vector<std::string> notes_;
+  std::vector<Note> notes_;
 };
 
 }  // namespace

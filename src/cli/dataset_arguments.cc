@@ -164,13 +164,13 @@ Result<AnalysedData> ReadAnalysed(const std::string& path, const std::string& mo
   if (auto ok = KeepRuns(input.data, model); !ok) return ok.error();
   input.origin.data = path;
   input.origin.provenance = MakeProvenance({path}, profile);
-  input.origin.findings = input.data.findings;
+  input.origin.notes = input.data.notes;
   input.origin.measured =
       std::any_of(input.data.runs.begin(), input.data.runs.end(), [](const ModelRun& run) {
         return !run.measured.empty() && !std::isnan(run.measured.front());
       });
   if (predictor) {
-    input.predicted = learn::Predict(*predictor, input.data, input.origin.findings);
+    input.predicted = learn::Predict(*predictor, input.data, input.origin.notes);
     input.origin.predicted_by = profile;
   }
   return input;
@@ -204,10 +204,6 @@ views::ViewOptions ViewOf(const OutputArguments& output) {
   view.width = TerminalWidth(output.to_stdout());
   view.color = WantColor(output.color, output.to_stdout());
   return view;
-}
-
-void SayFindings(const std::vector<DataFinding>& findings) {
-  fmt::print(stderr, "{}", views::WriteNotes(findings));
 }
 
 std::string NearNames(const std::string& word, const std::vector<std::string>& known) {

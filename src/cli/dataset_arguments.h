@@ -67,9 +67,6 @@ Result<bool> CheckOutput(const std::string& output, const std::vector<std::strin
 // Width and colour of what goes out.
 views::ViewOptions ViewOf(const OutputArguments& output);
 
-// What a reader has to know of the data, on stderr: a line each.
-void SayFindings(const std::vector<DataFinding>& findings);
-
 // "; did you mean 'gpt2'?" for the near ones of `known`; else all of them, if they are few.
 std::string NearNames(const std::string& word, const std::vector<std::string>& known);
 

@@ -1,6 +1,6 @@
 #include "cli/described_data.h"
 
-#include <map>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -10,14 +10,13 @@
 namespace beryl::cli {
 
 void DescribeRuns(Dataset& data) {
-  std::map<std::string, DataFinding> missing;  // by reason
   for (ModelRun& run : data.runs) {
-    std::string reason;
+    std::optional<Note> missing;
     if (run.description) continue;  // a run of one's own, aligned with its model
     if (run.batch_size < 1 || run.seq_len < 1) {
-      reason = "runs have no batch size or length, so their model cannot be described";
+      missing = NoteKind::kRunWithoutSize;
     } else if (const auto config = models::FindConfig(run.model); !config) {
-      reason = fmt::format("runs of {}, which is not in the catalog: not described", run.model);
+      missing = Note(NoteKind::kModelNotInCatalog, run.model);
     } else {
       auto description =
           models::Describe(*config, {.input = {.batch = static_cast<int64_t>(run.batch_size),
@@ -25,15 +24,13 @@ void DescribeRuns(Dataset& data) {
       if (description) {
         run.description = std::make_shared<const Description>(std::move(*description));
       } else {
-        reason = "not described: " + description.error().message;
+        missing = Note(NoteKind::kModelNotDescribed, "", {description.error().message});
       }
     }
-    if (reason.empty()) continue;
-    DataFinding& finding = missing[reason];
-    finding.what = reason;
-    if (finding.count++ == 0) finding.first = fmt::format("{} {}", run.model, InputText(run));
+    if (!missing) continue;
+    missing->first = fmt::format("{} {}", run.model, InputText(run));
+    CountNote(data.notes, *missing);
   }
-  for (const auto& [reason, finding] : missing) data.findings.push_back(finding);
 }
 
 }  // namespace beryl::cli

@@ -85,7 +85,7 @@ TEST(DescribedData, SaysWhatItCannotDescribe) {
   EXPECT_NE(data.runs[0].description, nullptr);
   EXPECT_EQ(data.runs[1].description, nullptr);
   EXPECT_EQ(data.runs[2].description, nullptr);
-  EXPECT_EQ(data.findings.size(), 2u);
+  EXPECT_EQ(data.notes.size(), 2u);
 }
 
 }  // namespace

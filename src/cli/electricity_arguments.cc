@@ -25,15 +25,14 @@ std::vector<Option*> AddElectricityOptions(Command& command, ElectricityArgument
           ->type_name("FILE")};
 }
 
-Result<Electricity> ElectricityOf(const ElectricityArguments& arguments,
-                                  std::vector<DataFinding>& findings) {
+Result<Electricity> ElectricityOf(const ElectricityArguments& arguments, std::vector<Note>& notes) {
   std::string text(learn::BundledElectricity());
   if (!arguments.grid.empty()) {
     auto read = ReadSmallFile(arguments.grid);
     if (!read) return read.error();
     text = *std::move(read);
   }
-  auto regions = learn::ReadElectricity(text, arguments.grid, findings);
+  auto regions = learn::ReadElectricity(text, arguments.grid, notes);
   if (!regions) return regions.error();
   std::vector<std::string> names;
   for (const Electricity& region : *regions) names.push_back(region.region);

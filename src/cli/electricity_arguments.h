@@ -24,7 +24,6 @@ struct ElectricityArguments {
 std::vector<Option*> AddElectricityOptions(Command& command, ElectricityArguments& arguments);
 
 // A region of the program's table, or of the one given, with what was given in its place.
-Result<Electricity> ElectricityOf(const ElectricityArguments& arguments,
-                                  std::vector<DataFinding>& findings);
+Result<Electricity> ElectricityOf(const ElectricityArguments& arguments, std::vector<Note>& notes);
 
 }  // namespace beryl::cli

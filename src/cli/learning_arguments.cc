@@ -49,10 +49,10 @@ learn::TrainOptions TrainOptionsOf(const LearningArguments& arguments) {
 }
 
 int FinishCommand(OutputFile& file, const std::string& bytes, const OutputArguments& output,
-                  const std::vector<DataFinding>& findings) {
+                  const std::vector<Note>& notes) {
   if (auto ok = file.Commit(bytes); !ok) return Fail(ok.error());
   const bool said = output.to_stdout() && (output.format == "table" || output.format == "json");
-  if (!said) SayFindings(findings);
+  if (!said) SayNotes(notes);
   return kSuccess;
 }
 

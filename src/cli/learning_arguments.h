@@ -27,9 +27,9 @@ void AddMethodOptions(Command& command, LearningArguments& arguments);
 void AddTrainingOptions(Command& command, LearningArguments& arguments);
 learn::TrainOptions TrainOptionsOf(const LearningArguments& arguments);
 
-// Writes a result. Its findings go to stderr where what was written has no place for them, or lies
+// Writes a result. Its notes go to stderr where what was written has no place for them, or lies
 // in a file. Returns the exit code.
 int FinishCommand(OutputFile& file, const std::string& bytes, const OutputArguments& output,
-                  const std::vector<DataFinding>& findings);
+                  const std::vector<Note>& notes);
 
 }  // namespace beryl::cli

@@ -34,9 +34,8 @@ int64_t EpochOffset(Nanos monotonic_epoch) {
 }
 
 // What a reader of the numbers has to know about where they come from.
-std::vector<std::string> SourceNotes(const SourceReport& report,
-                                     const std::vector<PowerChannel>& read) {
-  std::vector<std::string> notes;
+std::vector<Note> SourceNotes(const SourceReport& report, const std::vector<PowerChannel>& read) {
+  std::vector<Note> notes;
   // A counter that stands still may move yet; whoever reads the recording sees whether it did.
   const bool estimated = std::any_of(read.begin(), read.end(), [&](const PowerChannel& channel) {
     return channel.meter.origin == Origin::kEstimated &&
@@ -47,15 +46,12 @@ std::vector<std::string> SourceNotes(const SourceReport& report,
   if (estimated) {
     std::vector<std::string> refused;
     for (const RefusedSource& source : report.refused) refused.push_back(source.source);
-    notes.push_back(fmt::format(
-        "no meter of the CPUs could be read: their energy is an estimate from CPU time (refused: "
-        "{}; beryl sources says why and what helps)",
-        refused.empty() ? "nothing" : fmt::format("{}", fmt::join(refused, ", "))));
+    notes.push_back({NoteKind::kCpusEstimated, "", {fmt::format("{}", fmt::join(refused, ", "))}});
   }
   for (const SourceCheck& check : report.checks) {
     if (check.verdict == SourceCheck::Verdict::kBad &&
         check.about == SourceCheck::About::kAgreement) {
-      notes.push_back(fmt::format("not so: {}: {}", check.what, check.detail));
+      notes.push_back({NoteKind::kCheckFailed, check.what, {check.detail}});
     }
   }
   return notes;
@@ -135,10 +131,7 @@ Result<bool> LiveRecording::Begin() {
 void LiveRecording::AddCommand(int32_t pid) {
   recording_.pids.push_back(pid);
   if (IsRunning(pid)) return;
-  AddNote(
-      fmt::format("process {}: there is no such process in {}: which part of the energy is its own "
-                  "is not known",
-                  pid, machine_.procfs));
+  AddNote({NoteKind::kProcessNotThere, std::to_string(pid), {machine_.procfs}});
 }
 
 Result<bool> LiveRecording::AppendPiece(const sources::Recorder::Piece& piece) {
@@ -168,11 +161,9 @@ Result<bool> LiveRecording::Finish(int exit_code, Nanos end) {
   if (auto ok = AppendPiece(recorder_->Finish()); !ok) return ok;
   const int64_t moved = EpochOffset(Now()) - epoch_offset_ns_;
   if (std::abs(moved) > kClockWasSetNs) {
-    AddNote(fmt::format(
-        "the system's clock was set by {} while this was recorded; times here go on without that",
-        FormatSeconds(static_cast<double>(moved) * 1e-9)));
+    AddNote({NoteKind::kClockSet, "", {static_cast<double>(moved) * 1e-9}});
   }
-  for (std::string& note : sampler_->notes()) AddNote(std::move(note));
+  AppendNotes(recording_.notes, sampler_->notes());
   recording_.exit_code = exit_code;
   recording_.cost = sampler_->cost();
   return writer_->Finish(recording_);

@@ -41,7 +41,7 @@ class LiveRecording {
   // Writes down what was read since. To be called several times a second.
   Result<bool> Pump();
   Result<bool> AddWindow(const RunWindow& window);
-  void AddNote(std::string note) { recording_.notes.push_back(std::move(note)); }
+  void AddNote(Note note) { recording_.notes.push_back(std::move(note)); }
 
   // For whoever waits for the machine to come to rest.
   double joules() const { return recorder_->outermost_j(); }

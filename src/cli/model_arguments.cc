@@ -132,10 +132,4 @@ Result<models::DescribeOptions> DescribeOptionsOf(const ModelArguments& argument
   return options;
 }
 
-void SayAssumptions(const Description& description) {
-  for (const std::string& sentence : description.assumptions) {
-    fmt::print(stderr, "assumed: {}\n", Printable(sentence));
-  }
-}
-
 }  // namespace beryl::cli

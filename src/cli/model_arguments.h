@@ -46,9 +46,6 @@ Result<models::ModelConfig> ReadConfig(const std::string& model);
 
 Result<models::DescribeOptions> DescribeOptionsOf(const ModelArguments& arguments);
 
-// "assumed: ..." on stderr, a line each.
-void SayAssumptions(const Description& description);
-
 // What comes of one variant.
 using MakeVariant = std::function<Result<DescribedPrediction>(Description)>;
 // Every combination of the values of --sweep. A variant that contradicts itself has the reason in

@@ -154,7 +154,7 @@ struct Fit {
   bool input_seen = false;
   tree::ModelOfRun model;
   tree::TraceTree built;
-  std::vector<std::string> notes;
+  std::vector<Note> notes;
 };
 
 // `architecture`: the class; empty: the one that the configuration names.
@@ -175,6 +175,7 @@ Result<Fit> FitModel(const RunModelArguments& arguments, const models::ModelConf
   auto description = models::Describe(config, *options);
   if (!description) return description.error();
   fit.description = *std::move(description);
+  fit.notes = fit.description.notes;
   TreeColumns described = tree::DescribedColumns(fit.description, tree::Detail::kAll);
   if (!arguments.profile.empty()) {
     const auto model = FindModel(arguments.profile);
@@ -182,12 +183,11 @@ Result<Fit> FitModel(const RunModelArguments& arguments, const models::ModelConf
     const auto prediction = learn::DescriptionPredictor(*model).Predict(fit.description);
     if (!prediction) return prediction.error();
     described.columns.push_back(prediction->energy);
-    fit.notes = prediction->notes;
+    AppendNotes(fit.notes, prediction->notes);
   }
   if (fit.input_seen && !traits->takes_images &&
       HasOtherSizes(seen.tokens, fit.description.input)) {
-    fit.notes.push_back(fmt::format("the run has inputs of several sizes, {}; one is described",
-                                    SizesText(seen.tokens)));
+    fit.notes.push_back({NoteKind::kInputsOfSeveralSizes, "", {SizesText(seen.tokens)}});
   }
   fit.built = run.built;
   fit.model = tree::AlignModel(run.input.ops, run.footprint, fit.description, described, fit.built);
@@ -219,18 +219,12 @@ Result<bool> GiveModel(const RunModelArguments& arguments, AccountedRun& run) {
   run.profile = arguments.profile;
   ModelAlignment& alignment = run.model->alignment;
   alignment.input_seen = fit->input_seen;
-  alignment.assumptions = fit->description.assumptions;
   alignment.notes = std::move(fit->notes);
-  if (alignment.matched_modules == 0) {
-    alignment.notes.emplace_back(
-        "no module of the description was found in the run: a trace has modules where it was taken "
-        "with with_stack=True and the model was not compiled, and --model has to be what ran");
-  }
+  if (alignment.matched_modules == 0) alignment.notes.push_back(NoteKind::kNoModuleFound);
   if (!alignment.other_sizes.empty()) {
-    alignment.notes.push_back(fmt::format(
-        "{} of {} modules have weights of other sizes in the run, {} first: their FLOPs "
-        "and bytes are not those of the run; --model has to be what ran",
-        alignment.other_sizes.size(), alignment.matched_modules, alignment.other_sizes.front()));
+    alignment.notes.push_back({NoteKind::kWeightsOfOtherSizes,
+                               alignment.other_sizes.front(),
+                               {alignment.other_sizes.size(), alignment.matched_modules}});
   }
   run.folded = tree::Fold(run.built, &run.folded_of);
   run.description = std::make_shared<const Description>(std::move(fit->description));

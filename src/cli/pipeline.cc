@@ -104,7 +104,7 @@ Result<std::vector<std::string>> FilesOf(const std::string& directory) {
 // What a power file holds: readings, and, of a recording, who used the machine.
 struct PowerInput : PowerTrace {
   std::optional<Recording> recording;
-  std::vector<std::string> notes;
+  std::vector<Note> notes;
 };
 // Power files by name, each read once: standard input cannot be read again.
 using PowerFiles = std::map<std::string, PowerInput>;
@@ -131,10 +131,7 @@ Result<PowerInput> ReadPowerOfRun(ByteSource& source) {
   }
   power.recording = std::move(run.recording);
   power.notes = std::move(run.notes);
-  if (power.recording) {
-    power.notes.insert(power.notes.end(), power.recording->notes.begin(),
-                       power.recording->notes.end());
-  }
+  if (power.recording) AppendNotes(power.notes, power.recording->notes);
   return power;
 }
 
@@ -231,10 +228,7 @@ Result<bool> AddChannels(PowerTrace power, const std::string& machine, RunInput&
     }
     run.power.channels.push_back(std::move(channel));
   }
-  for (const Finding& finding : power.report.findings) {
-    run.notes.push_back(fmt::format("{}: {} reading(s): {} (first at byte {})", file, finding.count,
-                                    finding.reason, finding.first_offset));
-  }
+  AppendNotes(run.notes, power.report.notes, file);
   std::string& files = run.power.report.file;
   files += (files.empty() ? "" : " and ") + file;
   run.context.power_files.push_back(file);
@@ -267,9 +261,7 @@ Result<RunInput> ReadRun(const std::vector<RankFiles>& given, const PipelineOpti
   auto add_power = [&](const std::vector<std::string>& files, const std::string& machine) {
     for (const std::string& file : files) {
       PowerInput& input = power->at(file);
-      for (const std::string& note : input.notes) {
-        run.notes.push_back(fmt::format("{}: {}", file, note));
-      }
+      AppendNotes(run.notes, input.notes, file);
       // Of several machines, whose a task is would not be known.
       if (!run.recording && machine.empty()) run.recording = std::move(input.recording);
       if (auto ok = AddChannels(std::move(input), machine, run); !ok) return ok;
@@ -399,7 +391,7 @@ AccountReport MakeReport(const AccountedRun& run, const PipelineOptions& options
   report.notes = run.footprint.notes;
   report.imports = ops.reports;
   report.steps = ops.steps.size();
-  report.notes.insert(report.notes.end(), run.input.notes.begin(), run.input.notes.end());
+  AppendNotes(report.notes, run.input.notes);
   if (options.timeline) {
     report.timeline = account::MakeTimeline(run.input.power, ops, options.account,
                                             report.clock_offset, kTimelineSlices);

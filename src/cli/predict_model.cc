@@ -71,10 +71,8 @@ Result<std::string> PredictOne(const PredictModelArguments& arguments,
   const views::Format format = FormatOf(arguments.output.format);
   // What CSV has no place for.
   if (format == views::Format::kCsv) {
-    SayAssumptions(prediction->description);
-    for (const std::string& note : prediction->notes) {
-      fmt::print(stderr, "note: {}\n", Printable(note));
-    }
+    SayNotes(prediction->description.notes);
+    SayNotes(prediction->notes);
   }
   return views::Write(*prediction, format, view);
 }
@@ -83,8 +81,8 @@ Result<std::string> PredictOne(const PredictModelArguments& arguments,
 
 int PredictModel(const PredictModelArguments& arguments, OutputFile& output,
                  const views::ViewOptions& view) {
-  std::vector<DataFinding> findings;
-  auto electricity = ElectricityOf(arguments.electricity, findings);
+  std::vector<Note> notes;
+  auto electricity = ElectricityOf(arguments.electricity, notes);
   if (!electricity) return Fail(electricity.error());
   const std::string profile = arguments.profile.empty() ? kDefaultProfile : arguments.profile;
   auto model = FindModel(profile);
@@ -106,7 +104,7 @@ int PredictModel(const PredictModelArguments& arguments, OutputFile& output,
   }
   if (!text) return Fail(text.error());
   if (auto ok = output.Commit(*text); !ok) return Fail(ok.error());
-  SayFindings(findings);
+  SayNotes(notes);
   return kSuccess;
 }
 

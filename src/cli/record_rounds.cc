@@ -150,10 +150,9 @@ class Rounds {
              (window.runs < runs || (length && end_ - window.start < *length)));
     window.end = end_;
     if (stopped_by_) {
-      recording_.AddNote(fmt::format("stopped in {}, which does not count", name));
+      recording_.AddNote({NoteKind::kStoppedInRound, name});
     } else if (code != 0) {
-      recording_.AddNote(fmt::format("run {} of {} ended with {}: there are no more rounds",
-                                     window.runs, name, code));
+      recording_.AddNote({NoteKind::kRoundFailed, name, {window.runs, code}});
     } else if (!trouble_) {
       Try(recording_.AddWindow(window));
     }
@@ -179,14 +178,11 @@ class Rounds {
     Rest(std::min(kLongestStandby, *plan_.cool_down), [&] { return standby_.IsResting(); });
     standby_w_ = standby_.watts();
     if (std::isnan(standby_w_)) {
-      recording_.AddNote("standby power is not known: no meter told any; rounds are not delayed");
+      recording_.AddNote(NoteKind::kStandbyNotKnown);
     } else if (!standby_.IsResting()) {
-      recording_.AddNote(
-          fmt::format("the machine was not at rest before the first round: CPU load {:.1f} %, {}",
-                      standby_.load(), FormatWatts(standby_w_)));
+      recording_.AddNote({NoteKind::kNotAtRest, "", {standby_.load(), standby_w_}});
     } else {
-      recording_.AddNote(fmt::format("standby: {} at a CPU load of {:.2f} %",
-                                     FormatWatts(standby_w_), standby_.load()));
+      recording_.AddNote({NoteKind::kStandby, "", {standby_w_, standby_.load()}});
     }
   }
 
@@ -194,10 +190,9 @@ class Rounds {
     if (!plan_.cool_down || std::isnan(standby_w_)) return;
     Rest(*plan_.cool_down, [&] { return standby_.IsBackAt(standby_w_); });
     if (stopped_by_ || standby_.IsBackAt(standby_w_)) return;
-    recording_.AddNote(
-        fmt::format("before round {} the machine drew {} even after {} of rest; standby is {}",
-                    round, FormatWatts(standby_.watts()), FormatSeconds(plan_.cool_down->seconds()),
-                    FormatWatts(standby_w_)));
+    recording_.AddNote({NoteKind::kNotCooledDown,
+                        fmt::format("round {}", round),
+                        {standby_.watts(), plan_.cool_down->seconds(), standby_w_}});
   }
 
   struct Kept {

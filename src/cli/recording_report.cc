@@ -19,13 +19,9 @@ Result<Measurement> ReadMeasurement(const std::string& file,
       account::Measure(run->power, recorded ? *run->recording : Recording(), options);
   measured.context = run->context;
   measured.provenance = MakeProvenance({file});
-  for (const std::string& note : run->notes) measured.notes.push_back(note);
+  AppendNotes(measured.notes, run->notes);
   for (const ImportReport& report : run->ops.reports) {
-    if (report.format != "beryl-run") continue;
-    for (const Finding& finding : report.findings) {
-      measured.notes.push_back(
-          fmt::format("{}: {} (at byte {})", file, finding.reason, finding.first_offset));
-    }
+    if (report.format == "beryl-run") AppendNotes(measured.notes, report.notes, file);
   }
   return measured;
 }

@@ -103,9 +103,6 @@ Result<ModelsOfRuns> ParseModelsOfRuns(const std::vector<std::string>& given) {
 Result<Dataset> ReadRunData(const std::string& path, const ModelsOfRuns& models) {
   Dataset data;
   data.name = path;
-  DataFinding no_wall{
-      "a run without a wall or board meter: what is learned is the sum of its devices' meters", 0,
-      ""};
   const std::vector<std::string> files = RunFilesOf(path);
   for (const auto& [run, model] : models) {
     const std::string& name = run;
@@ -127,7 +124,11 @@ Result<Dataset> ReadRunData(const std::string& path, const ModelsOfRuns& models)
       wall = true;
       options.account.feeds[channel.name] = {"all"};
     }
-    if (!wall && no_wall.count++ == 0) no_wall.first = file;
+    if (!wall) {
+      Note no_wall(NoteKind::kRunWithoutWallMeter);
+      no_wall.first = file;
+      CountNote(data.notes, no_wall);
+    }
     auto run = AccountRun(std::move(*input), options);
     if (!run) return Error{run.error().code, fmt::format("{}: {}", file, run.error().message)};
     const OpTrace& ops = run->input.ops;
@@ -145,7 +146,6 @@ Result<Dataset> ReadRunData(const std::string& path, const ModelsOfRuns& models)
                                                tree::Columns(ops, run->footprint, run->built),
                                                tree::Columns(ops, *time, run->built).front()));
   }
-  if (no_wall.count > 0) data.findings.push_back(no_wall);
   return data;
 }
 

@@ -1,22 +1,19 @@
 #include "importers/chrome_events.h"
 
-#include <fmt/format.h>
-
 namespace beryl::importers {
 
-std::optional<EventTimes::Interval> EventTimes::Get(uint64_t offset,
-                                                    FindingCounter& findings) const {
-  auto drop = [&](const char* reason) {
-    findings.Count(Finding::Kind::kDropped, reason, offset);
+std::optional<EventTimes::Interval> EventTimes::Get(uint64_t offset, NoteCounter& notes) const {
+  auto drop = [&](NoteKind why) {
+    notes.Count(why, offset);
     return std::nullopt;
   };
-  if (start_state_ == State::kMissing) return drop("missing ts");
-  if (start_state_ == State::kBad) return drop("ts is not a usable number");
-  if (duration_state_ == State::kMissing) return drop("missing dur");
-  if (duration_state_ == State::kBad) return drop("dur is not a usable number");
-  if (duration_.value < 0) return drop("negative dur");
+  if (start_state_ == State::kMissing) return drop(NoteKind::kMissingTs);
+  if (start_state_ == State::kBad) return drop(NoteKind::kTsNotUsable);
+  if (duration_state_ == State::kMissing) return drop(NoteKind::kMissingDur);
+  if (duration_state_ == State::kBad) return drop(NoteKind::kDurNotUsable);
+  if (duration_.value < 0) return drop(NoteKind::kNegativeDur);
   if (start_state_ == State::kString || duration_state_ == State::kString) {
-    findings.Count(Finding::Kind::kRepaired, "ts or dur written as a string", offset);
+    notes.Count(NoteKind::kTimeAsString, offset);
   }
   return Interval{start_, start_ + duration_};
 }
@@ -32,13 +29,10 @@ std::vector<std::string_view> WorkerStrings::TakeNew() {
 
 void ReportStreamEnd(const EventStreamEnd& end, ImportReport& report) {
   if (end.truncated) {
-    report.Count(Finding::Kind::kDropped,
-                 fmt::format("the file is cut short at byte {}: {}", end.bytes, end.why),
-                 end.broke_at);
+    report.Count({NoteKind::kFileCutShort, "", {end.bytes, end.why}}, end.broke_at);
   }
   if (end.replaced_bytes > 0) {
-    report.Count(Finding::Kind::kRepaired, "bytes that are not valid UTF-8 text",
-                 end.first_replaced, end.replaced_bytes);
+    report.Count(NoteKind::kNotUtf8, end.first_replaced, end.replaced_bytes);
   }
 }
 

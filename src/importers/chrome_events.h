@@ -1,5 +1,5 @@
 // What the formats that are written as Chrome trace events have in common: times that may be
-// written in odd ways, counted findings, and names interned by several workers at once.
+// written in odd ways, counted notes, and names interned by several workers at once.
 #pragma once
 
 #include <cstdint>
@@ -33,28 +33,27 @@ inline std::string_view Unquoted(std::string_view token) {
                                                    : std::string_view();
 }
 
-// Findings of one batch. Reasons are string literals, so a pointer is enough to tell them apart.
-class FindingCounter {
+// What one batch has to say, by kind.
+class NoteCounter {
  public:
-  void Count(Finding::Kind kind, const char* reason, uint64_t offset) {
+  void Count(NoteKind kind, uint64_t offset) {
     for (Entry& entry : entries_) {
-      if (entry.reason == reason) {
+      if (entry.kind == kind) {
         ++entry.count;
         return;
       }
     }
-    entries_.push_back({kind, reason, 1, offset});
+    entries_.push_back({kind, 1, offset});
   }
   void AddTo(ImportReport& report) const {
     for (const Entry& entry : entries_) {
-      report.Count(entry.kind, entry.reason, entry.first_offset, entry.count);
+      report.Count(entry.kind, entry.first_offset, entry.count);
     }
   }
 
  private:
   struct Entry {
-    Finding::Kind kind;
-    const char* reason;
+    NoteKind kind;
     uint64_t count;
     uint64_t first_offset;
   };
@@ -67,12 +66,12 @@ class EventTimes {
   void SetStart(json::Value value) { Set(value, start_, start_state_); }
   void SetDuration(json::Value value) { Set(value, duration_, duration_state_); }
 
-  // The interval, or nothing and a finding that says why not.
+  // The interval, or nothing and a note that says why not.
   struct Interval {
     Nanos start;
     Nanos end;
   };
-  std::optional<Interval> Get(uint64_t offset, FindingCounter& findings) const;
+  std::optional<Interval> Get(uint64_t offset, NoteCounter& notes) const;
   // The start of an event that has no duration.
   std::optional<Nanos> Start() const {
     if (start_state_ == State::kNumber || start_state_ == State::kString) return start_;
@@ -146,12 +145,12 @@ bool ReadChromeEvent(json::Value event, ChromeEvent& read, VisitArgument&& visit
 struct ChromeBatch : EventBatch {
   std::vector<std::string_view> new_strings;
   uint64_t events = 0;
-  FindingCounter findings;
+  NoteCounter notes;
 
   // Books an element of the events that is no event. True, as a visitor that is done with it.
   bool DropElement(uint64_t offset) {
     ++events;
-    findings.Count(Finding::Kind::kDropped, "an element that is not an object", offset);
+    notes.Count(NoteKind::kNotObject, offset);
     return true;
   }
 };

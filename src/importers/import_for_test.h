@@ -15,31 +15,31 @@
 
 namespace beryl::importers {
 
-inline uint64_t CountOf(const ImportReport& report, Finding::Kind kind) {
+inline uint64_t CountOf(const ImportReport& report, NoteClass note_class) {
   uint64_t count = 0;
-  for (const Finding& finding : report.findings) {
+  for (const Note& note : report.notes) {
     // These tell of the file, not of an event of it.
-    const bool of_file = finding.reason.starts_with("the file is cut short") ||
-                         finding.reason.starts_with("the gzip stream");
-    if (finding.kind == kind && !of_file) count += finding.count;
+    const bool of_file =
+        note.kind == NoteKind::kFileCutShort || note.kind == NoteKind::kFileDamaged;
+    if (ClassOf(note.kind) == note_class && !of_file) count += note.count;
   }
   return count;
 }
 
 // The law of the report: nothing disappears without a reason.
 inline void ExpectEventsAddUp(const ImportReport& report) {
-  EXPECT_EQ(report.events, report.operations + CountOf(report, Finding::Kind::kDropped) +
-                               CountOf(report, Finding::Kind::kSkipped));
+  EXPECT_EQ(report.events, report.operations + CountOf(report, NoteClass::kDropped) +
+                               CountOf(report, NoteClass::kSkipped));
   EXPECT_LE(report.tied, report.device_events);
   EXPECT_LE(report.with_correlation, report.device_events);
 }
 
-// "reason x count @ first offset" of the findings of one kind.
-inline std::vector<std::string> Findings(const ImportReport& report, Finding::Kind kind) {
+// "missing_ph x count @ first byte" of the notes of one class.
+inline std::vector<std::string> Notes(const ImportReport& report, NoteClass note_class) {
   std::vector<std::string> texts;
-  for (const Finding& finding : report.findings) {
-    if (finding.kind != kind) continue;
-    texts.push_back(fmt::format("{} x{} @{}", finding.reason, finding.count, finding.first_offset));
+  for (const Note& note : report.notes) {
+    if (ClassOf(note.kind) != note_class) continue;
+    texts.push_back(fmt::format("{} x{} @{}", PlainText(note), note.count, *note.first_byte));
   }
   return texts;
 }

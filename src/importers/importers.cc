@@ -101,7 +101,7 @@ Result<bool> Import(ByteSource& source, const ImportOptions& options, OpTrace& t
   report.rank = options.rank;
   if (auto ok = (*importer)->Read(source, options, trace, report); !ok) return ok.error();
   if (!source.damage().empty()) {
-    report.Count(Finding::Kind::kDropped, source.damage(), source.file_position());
+    report.Count({NoteKind::kFileDamaged, "", {source.damage()}}, source.file_position());
   }
   report.operations = trace.ops.size() - ops_before;
   // A rank may go through steps that another one's file has told already.

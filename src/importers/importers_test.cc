@@ -82,7 +82,7 @@ TEST(ImportersTest, ATruncatedFileSaysWhereItBroke) {
   const Imported imported = ImportText(cut);
   EXPECT_EQ(imported.error, "");
   EXPECT_EQ(imported.report().events, 1u);
-  EXPECT_THAT(Findings(imported.report(), Finding::Kind::kDropped),
+  EXPECT_THAT(Notes(imported.report(), NoteClass::kDropped),
               ElementsAre(AllOf(
                   StartsWith(fmt::format("the file is cut short at byte {}: expected", cut.size())),
                   HasSubstr(fmt::format("@{}", kTimeline.find("{\"ph\":\"X\""))))));

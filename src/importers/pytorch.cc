@@ -106,16 +106,15 @@ class Visitor : public EventVisitor {
 
   void Add(KinetoRecord& record, const ChromeEvent& read, const Texts& texts) {
     const KinetoActivity activity = ActivityOf(read.cat);
-    if (activity.no_work != nullptr) {
-      batch_->findings.Count(Finding::Kind::kSkipped, activity.no_work, record.offset);
+    if (activity.no_work) {
+      batch_->notes.Count(*activity.no_work, record.offset);
       return;
     }
     std::string_view name = StableName(read.name, stable_name_);
     record.category = activity.category;
     if (record.category == KinetoCategory::kModule) {
       if (!name.starts_with(kModulePrefix)) {
-        batch_->findings.Count(Finding::Kind::kSkipped, "Python frame that is no module",
-                               record.offset);
+        batch_->notes.Count(NoteKind::kPythonFrameNoModule, record.offset);
         return;
       }
       name.remove_prefix(kModulePrefix.size());
@@ -126,14 +125,13 @@ class Visitor : public EventVisitor {
     if (record.category == KinetoCategory::kAnnotation && name.starts_with("ProfilerStep#")) {
       record.category = KinetoCategory::kStep;
     }
-    const auto interval = read.times.Get(record.offset, batch_->findings);
+    const auto interval = read.times.Get(record.offset, batch_->notes);
     if (!interval) return;
     if (record.category == KinetoCategory::kModule ||
         record.category == KinetoCategory::kAnnotation) {
-      batch_->findings.Count(Finding::Kind::kSkipped, "module frame or annotation: a scope",
-                             record.offset);
+      batch_->notes.Count(NoteKind::kScopeFrame, record.offset);
     } else if (record.category == KinetoCategory::kStep) {
-      batch_->findings.Count(Finding::Kind::kSkipped, "ProfilerStep: a step", record.offset);
+      batch_->notes.Count(NoteKind::kProfilerStep, record.offset);
     }
     record.start = interval->start;
     record.end = interval->end;
@@ -163,20 +161,19 @@ class Visitor : public EventVisitor {
   }
 
   void CountOther(char phase, std::string_view cat, uint64_t offset) {
-    const char* reason = "an event of another kind";
+    NoteKind kind = NoteKind::kOtherEvent;
     if (phase == 'M') {
-      reason = "metadata";
+      kind = NoteKind::kMetadata;
     } else if (phase == 's' || phase == 't' || phase == 'f') {
-      reason = cat == "fwdbwd" ? "flow from forward to backward" : "flow from host to device";
+      kind = cat == "fwdbwd" ? NoteKind::kFlowToBackward : NoteKind::kFlowToDevice;
     } else if (phase == 'i' || phase == 'I') {
-      reason = "instant";
+      kind = NoteKind::kInstant;
     } else if (phase == 'C') {
-      reason = "counter";
+      kind = NoteKind::kCounterEvent;
     } else if (phase == 0) {
-      batch_->findings.Count(Finding::Kind::kDropped, "missing ph", offset);
-      return;
+      kind = NoteKind::kMissingPh;
     }
-    batch_->findings.Count(Finding::Kind::kSkipped, reason, offset);
+    batch_->notes.Count(kind, offset);
   }
 
   std::unique_ptr<Batch> batch_;
@@ -235,7 +232,7 @@ class PyTorchImporter : public Importer {
       if (report.rank.empty()) report.rank = batch.rank;
       if (!keep) return;
       report.events += batch.events;
-      batch.findings.AddTo(report);
+      batch.notes.AddTo(report);
       if (records.empty()) records.reserve(batch.records.size() * BatchesOf(source));
       for (KinetoRecord& record : batch.records) {
         record.name = remap[record.name];
@@ -254,7 +251,7 @@ class PyTorchImporter : public Importer {
 
     constexpr int64_t kYear2000 = 946'684'800'000'000'000;
     if (base_time_ns && !CanMove(records, *base_time_ns)) {
-      report.Count(Finding::Kind::kRepaired, "baseTimeNanoseconds leads out of time: not used", 0);
+      report.Count(NoteKind::kBaseTimeNotUsed, 0);
       base_time_ns.reset();
     }
     if (base_time_ns && *base_time_ns != 0) {

@@ -222,8 +222,7 @@ class Assembler {
         // Old versions round to microseconds, which moves ends by as much.
         constexpr Nanos kRounding{1000};
         if (!backward && around.op != kNone && record.end > around.end + kRounding) {
-          report_.Count(Finding::Kind::kRepaired, "an operation that outlasts the one around it",
-                        record.offset);
+          report_.Count(NoteKind::kOutlastsOuter, record.offset);
         }
         EnterOperation(index, around.op, backward, open);
       }
@@ -511,8 +510,7 @@ class Assembler {
       SetLauncher(launcher, record, kind);
       step = StepAt(records_[launcher].start);
     } else {
-      report_.Count(Finding::Kind::kRepaired,
-                    "a device event whose launching operation is not in the trace", record.offset);
+      report_.Count(NoteKind::kDeviceEventNotTied, record.offset);
       const PathId untied = trace_.paths.Intern(
           kRootPath, trace_.strings.Intern("(not tied to an operation)"), PathKind::kOutside);
       kind.path = trace_.paths.Intern(untied, record.name, PathKind::kKernel);

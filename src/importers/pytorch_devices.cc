@@ -40,21 +40,21 @@ struct CategoryEnding {
 };
 
 constexpr std::array<CategoryEnding, 15> kEndings = {{
-    {"_runtime", {KinetoCategory::kRuntime, nullptr}},
-    {"_driver", {KinetoCategory::kRuntime, nullptr}},
-    {"_memcpy", {KinetoCategory::kDevice, nullptr}},
-    {"_memset", {KinetoCategory::kDevice, nullptr}},
-    {"_kernel", {KinetoCategory::kDevice, nullptr}},
-    {"_ccp_events", {KinetoCategory::kDevice, nullptr}},
-    {"_user_annotation", {KinetoCategory::kUnknown, "annotation mirrored onto the device"}},
-    {"overhead", {KinetoCategory::kUnknown, "the profiler's own overhead"}},
-    {"_sync", {KinetoCategory::kUnknown, "synchronisation record: no work"}},
-    {"_event", {KinetoCategory::kUnknown, "synchronisation record: no work"}},
-    {"_notifier", {KinetoCategory::kUnknown, "synchronisation record: no work"}},
-    {"_profiler_range", {KinetoCategory::kUnknown, "range of hardware counters: no work"}},
-    {"_scope_profiler", {KinetoCategory::kUnknown, "range of hardware counters: no work"}},
-    {"_counters", {KinetoCategory::kUnknown, "counter"}},
-    {"Trace", {KinetoCategory::kUnknown, "the span of the trace"}},
+    {"_runtime", {KinetoCategory::kRuntime, {}}},
+    {"_driver", {KinetoCategory::kRuntime, {}}},
+    {"_memcpy", {KinetoCategory::kDevice, {}}},
+    {"_memset", {KinetoCategory::kDevice, {}}},
+    {"_kernel", {KinetoCategory::kDevice, {}}},
+    {"_ccp_events", {KinetoCategory::kDevice, {}}},
+    {"_user_annotation", {KinetoCategory::kUnknown, NoteKind::kMirroredAnnotation}},
+    {"overhead", {KinetoCategory::kUnknown, NoteKind::kProfilerOverhead}},
+    {"_sync", {KinetoCategory::kUnknown, NoteKind::kSynchronisation}},
+    {"_event", {KinetoCategory::kUnknown, NoteKind::kSynchronisation}},
+    {"_notifier", {KinetoCategory::kUnknown, NoteKind::kSynchronisation}},
+    {"_profiler_range", {KinetoCategory::kUnknown, NoteKind::kHardwareCounters}},
+    {"_scope_profiler", {KinetoCategory::kUnknown, NoteKind::kHardwareCounters}},
+    {"_counters", {KinetoCategory::kUnknown, NoteKind::kCounterEvent}},
+    {"Trace", {KinetoCategory::kUnknown, NoteKind::kTraceSpan}},
 }};
 
 struct Accelerator {
@@ -103,7 +103,7 @@ std::optional<DeviceLabel> ParseLabel(std::string_view text) {
 
 KinetoActivity ActivityOf(std::string_view cat) {
   for (const CategoryName& known : kCategories) {
-    if (known.name == cat) return {known.category, nullptr};
+    if (known.name == cat) return {known.category, {}};
   }
   for (const CategoryEnding& known : kEndings) {
     if (cat.ends_with(known.ending)) return known.activity;
@@ -181,7 +181,7 @@ void KinetoDevices::Settle(std::vector<KinetoRecord>& records, ImportReport& rep
       } else if (record.category == KinetoCategory::kCallOrDevice) {
         record.category = KinetoCategory::kRuntime;
       } else {
-        report.Count(Finding::Kind::kSkipped, "a category that is no operation", record.offset);
+        report.Count(NoteKind::kOtherCategory, record.offset);
         return false;
       }
     }
@@ -191,12 +191,12 @@ void KinetoDevices::Settle(std::vector<KinetoRecord>& records, ImportReport& rep
     }
     const auto process = processes_.find(record.process);
     if (process != processes_.end() && process->second.derived) {
-      report.Count(Finding::Kind::kSkipped, "repeats what other processes show", record.offset);
+      report.Count(NoteKind::kRepeatsProcesses, record.offset);
       return false;
     }
     record.device = NameOf(record);
     if (record.device != 0) return true;
-    report.Count(Finding::Kind::kDropped, "a device event that names no device", record.offset);
+    report.Count(NoteKind::kDeviceEventWithoutDevice, record.offset);
     return false;
   };
   size_t kept = 0;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -19,7 +20,7 @@ namespace beryl::importers {
 
 struct KinetoActivity {
   KinetoCategory category = KinetoCategory::kUnknown;
-  const char* no_work = nullptr;  // why it is no operation, if it is none
+  std::optional<NoteKind> no_work = {};  // why it is no operation, if it is none
 };
 KinetoActivity ActivityOf(std::string_view cat);
 

@@ -76,9 +76,9 @@ class Visitor : public EventVisitor {
     } else if (read.phase == 's' || read.phase == 'f') {
       AddFlow(read, offset);
     } else if (read.phase == 0) {
-      batch_->findings.Count(Finding::Kind::kDropped, "missing ph", offset);
+      batch_->notes.Count(NoteKind::kMissingPh, offset);
     } else {
-      batch_->findings.Count(Finding::Kind::kSkipped, "an event of another kind", offset);
+      batch_->notes.Count(NoteKind::kOtherEvent, offset);
     }
     return true;
   }
@@ -96,11 +96,10 @@ class Visitor : public EventVisitor {
   void Add(const ChromeEvent& read, uint64_t offset) {
     const auto place = PlaceOf(read.pid);
     if (!place) {
-      batch_->findings.Count(Finding::Kind::kSkipped, "neither on the host nor on a device",
-                             offset);
+      batch_->notes.Count(NoteKind::kNeitherHostNorDevice, offset);
       return;
     }
-    const auto interval = read.times.Get(offset, batch_->findings);
+    const auto interval = read.times.Get(offset, batch_->notes);
     if (!interval) return;
     KinetoRecord record;
     record.start = interval->start;
@@ -119,16 +118,15 @@ class Visitor : public EventVisitor {
       record.category = KinetoCategory::kDevice;
       const double number = ParseNumber(read.tid).value_or(-1);
       if (number < 0 || number >= 10'000) {
-        batch_->findings.Count(Finding::Kind::kDropped, "a device event that names no device",
-                               offset);
+        batch_->notes.Count(NoteKind::kDeviceEventWithoutDevice, offset);
         return;
       }
       record.device = strings_.Intern(fmt::format("{}:{}", *place, static_cast<int>(number)));
     }
     if (record.category == KinetoCategory::kAnnotation) {
-      batch_->findings.Count(Finding::Kind::kSkipped, "annotation: a scope", offset);
+      batch_->notes.Count(NoteKind::kAnnotation, offset);
     } else if (record.category == KinetoCategory::kStep) {
-      batch_->findings.Count(Finding::Kind::kSkipped, "ProfilerStep: a step", offset);
+      batch_->notes.Count(NoteKind::kProfilerStep, offset);
     }
     batch_->records.push_back(record);
   }
@@ -137,7 +135,7 @@ class Visitor : public EventVisitor {
     const auto id = ParseNumber(read.id);
     const auto time = read.times.Start();
     if (!id || *id < 0 || *id > 9e15 || !time) {
-      batch_->findings.Count(Finding::Kind::kSkipped, "a flow without number or time", offset);
+      batch_->notes.Count(NoteKind::kFlowNotUsable, offset);
       return;
     }
     batch_->flows.push_back({static_cast<int64_t>(*id), Thread(read),
@@ -267,15 +265,13 @@ void BookFlows(const std::vector<Flow>& flows, ImportReport& report) {
     if (!flow.starts) ends.emplace_back(flow.id, 0);
   }
   const NumberIndex reached(ends);
-  FindingCounter findings;
+  NoteCounter notes;
   for (const Flow& flow : flows) {
-    findings.Count(Finding::Kind::kSkipped,
-                   reached.Find(flow.id) != NumberIndex::kNone
-                       ? "flow from host to device"
-                       : "launch of a kernel that the trace does not show",
-                   flow.offset);
+    notes.Count(reached.Find(flow.id) != NumberIndex::kNone ? NoteKind::kFlowToDevice
+                                                            : NoteKind::kLaunchOfUnseenKernel,
+                flow.offset);
   }
-  findings.AddTo(report);
+  notes.AddTo(report);
 }
 
 // Of host events that take the same time, as whole microseconds often have it, the later one is the
@@ -311,7 +307,7 @@ class PyTorchLegacyImporter : public Importer {
       remap.Add(batch.new_strings, trace.strings);
       if (!keep) return;
       report.events += batch.events;
-      batch.findings.AddTo(report);
+      batch.notes.AddTo(report);
       if (records.empty()) records.reserve(batch.records.size() * BatchesOf(source));
       for (KinetoRecord& record : batch.records) {
         record.name = remap[record.name];

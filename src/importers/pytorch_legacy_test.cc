@@ -154,8 +154,8 @@ TEST(PyTorchLegacyTest, OfLikeEventsTheOneNextToTheFlowIsMeant) {
 TEST(PyTorchLegacyTest, LaunchesWithoutTheirKernelAreCounted) {
   const Imported imported = ImportLegacy(
       {Call("aten::mm", 10, 5), FlowFrom("aten::mm", 10, 0), FlowFrom("aten::mm", 10, 1)});
-  EXPECT_THAT(Findings(imported.report(), Finding::Kind::kSkipped),
-              Contains(StartsWith("launch of a kernel that the trace does not show x2 @")));
+  EXPECT_THAT(Notes(imported.report(), NoteClass::kSkipped),
+              Contains(StartsWith("launch_of_unseen_kernel x2 @")));
 }
 
 TEST(PyTorchLegacyTest, OtherAcceleratorsAndRemoteNodesAreDevicesOfTheirOwn) {
@@ -168,8 +168,8 @@ TEST(PyTorchLegacyTest, OtherAcceleratorsAndRemoteNodesAreDevicesOfTheirOwn) {
   });
   EXPECT_THAT(imported.trace.devices,
               testing::UnorderedElementsAre("CPU:0", "NPU:3", "node2/CPU:0"));
-  EXPECT_THAT(Findings(imported.report(), Finding::Kind::kSkipped),
-              ElementsAre(StartsWith("neither on the host nor on a device x1 @")));
+  EXPECT_THAT(Notes(imported.report(), NoteClass::kSkipped),
+              ElementsAre(StartsWith("neither_host_nor_device x1 @")));
 }
 
 TEST(PyTorchLegacyTest, BadEventsAreCountedWithTheirPlace) {
@@ -188,8 +188,8 @@ TEST(PyTorchLegacyTest, BadEventsAreCountedWithTheirPlace) {
   };
   const Imported imported = ImportLegacy(events);
   EXPECT_THAT(imported.Names(), ElementsAre("good"));
-  EXPECT_EQ(CountOf(imported.report(), Finding::Kind::kDropped), 7u);
-  EXPECT_EQ(CountOf(imported.report(), Finding::Kind::kSkipped), 3u);
+  EXPECT_EQ(CountOf(imported.report(), NoteClass::kDropped), 7u);
+  EXPECT_EQ(CountOf(imported.report(), NoteClass::kSkipped), 3u);
 }
 
 TEST(PyTorchLegacyTest, AFileThatIsCutShortIsUsedAsFarAsItGoes) {
@@ -228,7 +228,7 @@ TEST(PyTorchLegacyTest, RealTraceIsRead) {
   ASSERT_TRUE(Import(*source, {}, trace));
   EXPECT_EQ(trace.reports[0].format, "pytorch-legacy");
   EXPECT_EQ(trace.reports[0].operations, 2028u);
-  EXPECT_THAT(trace.reports[0].findings, IsEmpty());
+  EXPECT_THAT(trace.reports[0].notes, IsEmpty());
 }
 
 }  // namespace

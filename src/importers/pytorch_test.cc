@@ -255,7 +255,7 @@ TEST(PyTorchTest, KernelsAreTiedToTheOperationThatLaunchedThem) {
   EXPECT_THAT(imported.Ops(), Contains("Net_0/aten::mm forward GPU:0 [200000,205000)"));
   EXPECT_THAT(imported.Ops(), Contains("Net_0/aten::copy_ forward GPU:1 [210000,215000)"));
   EXPECT_THAT(imported.PathOf("lost"), StartsWith("(not tied to an operation)/"));
-  EXPECT_THAT(Findings(imported.report(), Finding::Kind::kRepaired),
+  EXPECT_THAT(Notes(imported.report(), NoteClass::kRepaired),
               ElementsAre(HasSubstr("launching operation is not in the trace x2")));
   for (const Op& op : imported.trace.ops) {
     EXPECT_EQ(op.lane == kNoLane, imported.trace.devices[op.device] != "CPU:0");
@@ -287,7 +287,7 @@ TEST(PyTorchTest, DeviceEventsWithoutADevice) {
   });
   EXPECT_THAT(imported.Names(), Contains("by pid"));
   EXPECT_THAT(imported.trace.devices, Contains("GPU:2"));
-  EXPECT_THAT(Findings(imported.report(), Finding::Kind::kDropped),
+  EXPECT_THAT(Notes(imported.report(), NoteClass::kDropped),
               ElementsAre(HasSubstr("names no device x3")));
 }
 
@@ -323,7 +323,7 @@ TEST(PyTorchTest, ABaseThatLeadsOutOfTimeIsNotUsed) {
     const Imported imported = ImportKineto({CpuOp("aten::mm", 1.5, 3000000000000000)},
                                            fmt::format(R"("baseTimeNanoseconds": {},)", base));
     EXPECT_THAT(imported.Ops(), ElementsAre("aten::mm forward CPU:0 [1500,3000000000000001500)"));
-    EXPECT_THAT(Findings(imported.report(), Finding::Kind::kRepaired),
+    EXPECT_THAT(Notes(imported.report(), NoteClass::kRepaired),
                 ElementsAre(HasSubstr("baseTimeNanoseconds")));
   }
 }
@@ -428,8 +428,8 @@ TEST(PyTorchTest, WhatIsNoOperationIsSkippedWithAReason) {
   });
   EXPECT_EQ(imported.report().events, 16u);
   EXPECT_EQ(imported.report().operations, 1u);
-  EXPECT_EQ(CountOf(imported.report(), Finding::Kind::kDropped), 3u);
-  EXPECT_EQ(CountOf(imported.report(), Finding::Kind::kSkipped), 12u);
+  EXPECT_EQ(CountOf(imported.report(), NoteClass::kDropped), 3u);
+  EXPECT_EQ(CountOf(imported.report(), NoteClass::kSkipped), 12u);
 }
 
 TEST(PyTorchTest, BadTimesAreDroppedWithTheirOffset) {
@@ -441,12 +441,11 @@ TEST(PyTorchTest, BadTimesAreDroppedWithTheirOffset) {
       R"({"ph":"X","cat":"python_function","name":"nn.Module: N_0","pid":9,"tid":1,"ts":"x","dur":1})",
   };
   const std::string text = Trace(events);
-  EXPECT_THAT(
-      Findings(ImportKineto(events).report(), Finding::Kind::kDropped),
-      UnorderedElementsAre(fmt::format("missing dur x1 @{}", text.find(events[1])),
-                           fmt::format("missing ts x1 @{}", text.find(events[2])),
-                           fmt::format("negative dur x1 @{}", text.find(events[3])),
-                           fmt::format("ts is not a usable number x1 @{}", text.find(events[4]))));
+  EXPECT_THAT(Notes(ImportKineto(events).report(), NoteClass::kDropped),
+              UnorderedElementsAre(fmt::format("missing_dur x1 @{}", text.find(events[1])),
+                                   fmt::format("missing_ts x1 @{}", text.find(events[2])),
+                                   fmt::format("negative_dur x1 @{}", text.find(events[3])),
+                                   fmt::format("ts_not_usable x1 @{}", text.find(events[4]))));
 }
 
 TEST(PyTorchTest, SeveralFilesDoNotShareLanes) {
@@ -577,8 +576,8 @@ TEST(PyTorchTest, OfAnUnknownCategoryTheProcessDecides) {
       On("2", "brand_new", "Computing", 50),
   });
   EXPECT_THAT(DevicesOf(imported), ElementsAre("on the device GPU:0"));
-  EXPECT_THAT(Findings(imported.report(), Finding::Kind::kSkipped),
-              Contains(StartsWith("a category that is no operation x4 @")));
+  EXPECT_THAT(Notes(imported.report(), NoteClass::kSkipped),
+              Contains(StartsWith("other_category x4 @")));
 }
 
 TEST(PyTorchTest, WhatAnAcceleratorOnlyRecordsIsNoWork) {
@@ -590,7 +589,7 @@ TEST(PyTorchTest, WhatAnAcceleratorOnlyRecordsIsNoWork) {
   }
   const Imported imported = ImportKineto(events);
   EXPECT_THAT(imported.trace.ops, IsEmpty());
-  EXPECT_EQ(CountOf(imported.report(), Finding::Kind::kSkipped), 10u);
+  EXPECT_EQ(CountOf(imported.report(), NoteClass::kSkipped), 10u);
 }
 
 TEST(PyTorchTest, AllKernelsOfACudaGraphGoToWhatLaunchedIt) {

@@ -93,14 +93,14 @@ class Visitor : public EventVisitor {
     } else if (phase == 'M') {
       AddMetadata(read, name, offset);
     } else if (phase == 's' || phase == 't' || phase == 'f') {
-      batch_->findings.Count(Finding::Kind::kSkipped, "dataflow edge", offset);
+      batch_->notes.Count(NoteKind::kDataflowEdge, offset);
       if (phase == 't') AddFlowEnd(read, offset);
     } else if (phase == 'N' || phase == 'O' || phase == 'D' || phase == 'C') {
-      batch_->findings.Count(Finding::Kind::kSkipped, "tensor life time or counter", offset);
+      batch_->notes.Count(NoteKind::kTensorLifeTime, offset);
     } else if (phase == 0) {
-      batch_->findings.Count(Finding::Kind::kDropped, "missing ph", offset);
+      batch_->notes.Count(NoteKind::kMissingPh, offset);
     } else {
-      batch_->findings.Count(Finding::Kind::kSkipped, "an event of another kind", offset);
+      batch_->notes.Count(NoteKind::kOtherEvent, offset);
     }
     return true;
   }
@@ -117,16 +117,15 @@ class Visitor : public EventVisitor {
  private:
   void AddOperation(const ChromeEvent& read, std::string_view name, std::string_view type,
                     uint64_t offset) {
-    const auto interval = read.times.Get(offset, batch_->findings);
+    const auto interval = read.times.Get(offset, batch_->notes);
     if (!interval) return;
     if (name.empty()) {
       name = read.name;
       if (name.empty()) {
-        batch_->findings.Count(Finding::Kind::kDropped, "no name", offset);
+        batch_->notes.Count(NoteKind::kNoName, offset);
         return;
       }
-      batch_->findings.Count(Finding::Kind::kRepaired,
-                             "no args.name: the event's name stands for it", offset);
+      batch_->notes.Count(NoteKind::kNoArgsName, offset);
     }
     if (type.empty()) type = read.name;
     const uint32_t kind = Kind(name, type);
@@ -162,7 +161,7 @@ class Visitor : public EventVisitor {
   }
 
   void AddMetadata(const ChromeEvent& read, std::string_view name, uint64_t offset) {
-    batch_->findings.Count(Finding::Kind::kSkipped, "metadata", offset);
+    batch_->notes.Count(NoteKind::kMetadata, offset);
     if (read.name != "process_name") return;
     batch_->process_names.push_back({Process(read.pid, offset), strings_.Intern(name), offset});
   }
@@ -262,7 +261,7 @@ class Assembler {
       return;
     }
     report_.events += batch.events;
-    batch.findings.AddTo(report_);
+    batch.notes.AddTo(report_);
     AddFlows(batch, from);
     for (const ProcessName& name : batch.process_names) {
       NameProcess(from.processes[name.process], trace_.strings.Text(from.strings[name.name]),
@@ -390,10 +389,9 @@ class Assembler {
   void NameProcess(uint16_t number, std::string_view name, uint64_t offset) {
     Process& process = processes_[number];
     if (process.named) {
-      report_.Count(Finding::Kind::kRepaired,
-                    process.name == name ? "a process named twice"
-                                         : "a process named twice: the first name stands",
-                    offset);
+      report_.Count(
+          process.name == name ? NoteKind::kProcessNamedTwice : NoteKind::kProcessNamedOtherwise,
+          offset);
       return;
     }
     process.named = true;
@@ -411,11 +409,11 @@ class Assembler {
       devices.push_back(kNoDevice);
       std::string device;
       if (!process.named) {
-        Book(Finding::Kind::kDropped, "unknown process: no process_name for its pid", process);
+        Book(NoteKind::kProcessNotNamed, process);
       } else if (!parsed[i].compute) {
-        Book(Finding::Kind::kSkipped, "not computation: tensors and allocators", process);
+        Book(NoteKind::kNotComputation, process);
       } else if (layout.IsRepetition(parsed[i])) {
-        Book(Finding::Kind::kSkipped, "repeats what the GPU's numbered streams show", process);
+        Book(NoteKind::kRepeatsStreams, process);
       } else {
         devices.back() = trace_.DeviceNumber(layout.DeviceName(parsed[i]));
       }
@@ -423,9 +421,9 @@ class Assembler {
     return devices;
   }
 
-  void Book(Finding::Kind kind, const char* reason, const Process& process) {
+  void Book(NoteKind why, const Process& process) {
     if (process.operations == 0) return;
-    report_.Count(kind, reason, process.first_offset, process.operations);
+    report_.Count(why, process.first_offset, process.operations);
   }
 
   OpTrace& trace_;

@@ -172,16 +172,14 @@ TEST(TensorFlowTest, OddTimesAreReadOrCounted) {
       ElementsAre("float forward CPU:0 [1000125,1000625)", "string forward CPU:0 [2000000,2003000)",
                   "far forward CPU:0 [2000000000000000000,2000000000000007000)",
                   "exponent forward CPU:0 [1000000,1001000)"));
-  EXPECT_THAT(
-      Findings(imported.report(), Finding::Kind::kDropped),
-      UnorderedElementsAre(fmt::format("negative dur x1 @{}", text.find(events[5])),
-                           fmt::format("ts is not a usable number x3 @{}", text.find(events[6])),
-                           fmt::format("dur is not a usable number x1 @{}", text.find(events[8])),
-                           fmt::format("missing ts x1 @{}", text.find(events[10])),
-                           fmt::format("missing dur x1 @{}", text.find(events[11]))));
-  EXPECT_THAT(
-      Findings(imported.report(), Finding::Kind::kRepaired),
-      ElementsAre(fmt::format("ts or dur written as a string x1 @{}", text.find(events[2]))));
+  EXPECT_THAT(Notes(imported.report(), NoteClass::kDropped),
+              UnorderedElementsAre(fmt::format("negative_dur x1 @{}", text.find(events[5])),
+                                   fmt::format("ts_not_usable x3 @{}", text.find(events[6])),
+                                   fmt::format("dur_not_usable x1 @{}", text.find(events[8])),
+                                   fmt::format("missing_ts x1 @{}", text.find(events[10])),
+                                   fmt::format("missing_dur x1 @{}", text.find(events[11]))));
+  EXPECT_THAT(Notes(imported.report(), NoteClass::kRepaired),
+              ElementsAre(fmt::format("time_as_string x1 @{}", text.find(events[2]))));
 }
 
 TEST(TensorFlowTest, OnlyComputeIsWork) {
@@ -202,8 +200,8 @@ TEST(TensorFlowTest, OnlyComputeIsWork) {
   });
   EXPECT_THAT(imported.Names(), ElementsAre("work"));
   EXPECT_EQ(imported.report().events, 13u);
-  EXPECT_EQ(CountOf(imported.report(), Finding::Kind::kDropped), 4u);
-  EXPECT_THAT(Findings(imported.report(), Finding::Kind::kDropped),
+  EXPECT_EQ(CountOf(imported.report(), NoteClass::kDropped), 4u);
+  EXPECT_THAT(Notes(imported.report(), NoteClass::kDropped),
               testing::Contains(HasSubstr("unknown process")));
 }
 
@@ -215,8 +213,8 @@ TEST(TensorFlowTest, MetadataMayComeLateAndTwice) {
       ProcessName("7", "/device:GPU:9 Compute"),
   });
   EXPECT_THAT(imported.Ops(), ElementsAre("early forward CPU:0 [1000000,1001000)"));
-  EXPECT_THAT(Findings(imported.report(), Finding::Kind::kRepaired),
-              UnorderedElementsAre(HasSubstr("a process named twice x1"),
+  EXPECT_THAT(Notes(imported.report(), NoteClass::kRepaired),
+              UnorderedElementsAre(HasSubstr("process_named_twice x1"),
                                    HasSubstr("the first name stands x1")));
 }
 
@@ -233,7 +231,7 @@ TEST(TensorFlowTest, AGpusStreamsAreItsWorkAndItsProcessIsLaunches) {
   });
   EXPECT_THAT(imported.Ops(), ElementsAre("launch forward CPU:0 [1000000,1001000)",
                                           "kernel forward GPU:0 [1001000,1002000)"));
-  EXPECT_EQ(CountOf(imported.report(), Finding::Kind::kSkipped), 6u);
+  EXPECT_EQ(CountOf(imported.report(), NoteClass::kSkipped), 6u);
 }
 
 TEST(TensorFlowTest, TasksOfOneFileAreDevicesOfTheirOwn) {
@@ -256,8 +254,7 @@ TEST(TensorFlowTest, WithoutArgsNameTheEventsNameStands) {
       R"({"ph":"X","pid":1,"ts":1,"dur":1,"args":{"op":"Sub"}})",
   });
   EXPECT_THAT(imported.Names(), ElementsAre("MatMul", "Mul", "Add"));
-  EXPECT_THAT(Findings(imported.report(), Finding::Kind::kDropped),
-              ElementsAre(HasSubstr("no name x1")));
+  EXPECT_THAT(Notes(imported.report(), NoteClass::kDropped), ElementsAre(HasSubstr("no_name x1")));
 }
 
 TEST(TensorFlowTest, NamesMayHoldAnyBytes) {
@@ -267,8 +264,8 @@ TEST(TensorFlowTest, NamesMayHoldAnyBytes) {
       OpEvent("1", "bad\xff\xc3\x02/x", "1000", "1"),
   });
   EXPECT_THAT(imported.Names(), ElementsAre("a\"b\\cé/},{/🙂", "bad?? /x"));
-  EXPECT_THAT(Findings(imported.report(), Finding::Kind::kRepaired),
-              ElementsAre(HasSubstr("bytes that are not valid UTF-8 text x3")));
+  EXPECT_THAT(Notes(imported.report(), NoteClass::kRepaired),
+              ElementsAre(HasSubstr("not_utf8 x3")));
 }
 
 TEST(TensorFlowTest, OneNameMayHaveTwoTypes) {
@@ -303,8 +300,7 @@ TEST(TensorFlowParallelTest, ThreadsDoNotChangeTheResult) {
   const Imported four = ImportTimeline(events, 4);
   EXPECT_EQ(four.Ops(), one.Ops());
   EXPECT_EQ(four.trace.devices, one.trace.devices);
-  EXPECT_EQ(Findings(four.report(), Finding::Kind::kSkipped),
-            Findings(one.report(), Finding::Kind::kSkipped));
+  EXPECT_EQ(Notes(four.report(), NoteClass::kSkipped), Notes(one.report(), NoteClass::kSkipped));
 }
 
 TEST(TensorFlowTest, RealTimelinesAddUp) {
@@ -318,7 +314,7 @@ TEST(TensorFlowTest, RealTimelinesAddUp) {
     ASSERT_TRUE(ok) << ok.error().message;
     EXPECT_EQ(trace.reports[0].format, "tensorflow-timeline");
     ExpectEventsAddUp(trace.reports[0]);
-    EXPECT_EQ(CountOf(trace.reports[0], Finding::Kind::kDropped), 0u);
+    EXPECT_EQ(CountOf(trace.reports[0], NoteClass::kDropped), 0u);
     std::vector<uint64_t> by_phase(kPhaseCount);
     for (const Op& op : trace.ops) ++by_phase[static_cast<size_t>(trace.kinds[op.kind].phase)];
     EXPECT_THAT(by_phase, testing::Each(testing::Gt(0u)));

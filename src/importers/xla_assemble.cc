@@ -46,7 +46,7 @@ class XlaAssembler::Work {
     const bool device = !planes_.back().device.empty();
     const DeviceLine finest = device ? FinestLine(lines) : DeviceLine::kOther;
     for (const XlaLine& line : lines) {
-      Line added{LineUse::kSkip, "a plane that shows no operations",
+      Line added{LineUse::kSkip, NoteKind::kPlaneWithoutOperations,
                  plane,          line.thread,
                  line.relative,  false};
       if (device) {
@@ -71,10 +71,10 @@ class XlaAssembler::Work {
     const Known& known = whats_[event.what];
     switch (line.use) {
       case LineUse::kHost:
-        if (known.skip_reason == nullptr) {
+        if (!known.skip_reason) {
           host_.push_back(event);
         } else {
-          findings_.Count(Finding::Kind::kSkipped, known.skip_reason, event.offset);
+          notes_.Count(*known.skip_reason, event.offset);
           if (known.what.calls_device) launches_.push_back(event);
         }
         return;
@@ -90,23 +90,23 @@ class XlaAssembler::Work {
       case LineUse::kSkip:
         break;
     }
-    findings_.Count(Finding::Kind::kSkipped, line.skip_reason, event.offset);
+    notes_.Count(line.skip_reason, event.offset);
   }
 
   void AddStep(const XlaEvent& event, int64_t number) {
     ++report_.events;
-    findings_.Count(Finding::Kind::kSkipped, "a step", event.offset);
+    notes_.Count(NoteKind::kStep, event.offset);
     const std::string_view name = strings_.Text(whats_[event.what].what.name);
     steps_.Add({fmt::format("{} {}", Printable(name), number), number, XlaSteps::kHost, event});
   }
 
-  void Book(Finding::Kind kind, const char* reason, uint64_t offset) {
+  void Leave(NoteKind why, uint64_t offset) {
     ++report_.events;
-    findings_.Count(kind, reason, offset);
+    notes_.Count(why, offset);
   }
 
   void Finish(std::optional<Nanos> start, const std::string& rank) {
-    findings_.AddTo(report_);
+    notes_.AddTo(report_);
     MoveToEpoch(start);
     if (!rank.empty() && !(host_.empty() && device_.empty())) {
       kinds_.SetRank(trace_.RankNumber(rank));
@@ -129,7 +129,7 @@ class XlaAssembler::Work {
   };
   struct Line {
     LineUse use;
-    const char* skip_reason;
+    NoteKind skip_reason;
     uint32_t plane;
     int64_t thread;
     bool relative;
@@ -137,7 +137,7 @@ class XlaAssembler::Work {
   };
   struct Known {
     XlaWhat what;
-    const char* skip_reason;  // on a host's line; nullptr: an operation
+    std::optional<NoteKind> skip_reason;  // on a host's line; nothing: an operation
   };
   static DeviceLine FinestLine(const std::vector<XlaLine>& lines) {
     DeviceLine finest = DeviceLine::kRepetition;
@@ -148,10 +148,10 @@ class XlaAssembler::Work {
   }
 
   static void UseDeviceLine(DeviceLine kind, DeviceLine finest, Line& line) {
-    line.skip_reason = "repeats what finer lines of the device show";
+    line.skip_reason = NoteKind::kRepeatsFinerLines;
     if (kind == DeviceLine::kSteps) {
       line.use = LineUse::kSteps;
-      line.skip_reason = "a step";
+      line.skip_reason = NoteKind::kStep;
     } else if (kind == finest && kind != DeviceLine::kRepetition) {
       line.use = LineUse::kDevice;
       line.instructions = kind == DeviceLine::kOps;
@@ -161,16 +161,18 @@ class XlaAssembler::Work {
   }
 
   // Why events of that kind are no operations when a host's line shows them.
-  const char* Judge(const XlaWhat& what) const {
-    if (what.hlo_op != 0) return nullptr;
+  std::optional<NoteKind> Judge(const XlaWhat& what) const {
+    if (what.hlo_op != 0) return std::nullopt;
     const std::string_view name = strings_.Text(what.name);
     if (what.eager_op != 0) {
-      if (what.is_function) return "the call of a function";
-      return IsInputPipeline(strings_.Text(what.eager_op)) ? kInputPipeline : nullptr;
+      if (what.is_function) return NoteKind::kFunctionCall;
+      if (IsInputPipeline(strings_.Text(what.eager_op))) return NoteKind::kInputPipeline;
+      return std::nullopt;
     }
-    if (what.calls_device) return "a call that starts device work";
+    if (what.calls_device) return NoteKind::kDeviceCall;
     if (const auto named = ParseTensorFlowEvent(name)) {
-      return IsFunctionType(named->type) ? "the call of a function" : nullptr;
+      if (IsFunctionType(named->type)) return NoteKind::kFunctionCall;
+      return std::nullopt;
     }
     return MachineryReason(name);
   }
@@ -306,8 +308,7 @@ class XlaAssembler::Work {
       }
     }
     if (kind == kNoKind) {
-      report_.Count(Finding::Kind::kRepaired,
-                    "a device event whose launching operation is not in the trace", event.offset);
+      report_.Count(NoteKind::kDeviceEventNotTied, event.offset);
       kind = kinds_.Untied(event.what, whats_[event.what].what);
     } else {
       ++report_.tied;
@@ -378,7 +379,7 @@ class XlaAssembler::Work {
 
   OpTrace& trace_;
   ImportReport& report_;
-  FindingCounter findings_;
+  NoteCounter notes_;
   StringTable strings_;
   HloTable programs_;
   std::vector<Plane> planes_;
@@ -406,12 +407,7 @@ uint32_t XlaAssembler::AddPlane(std::string_view name, const std::vector<XlaLine
 uint32_t XlaAssembler::WhatNumber(const XlaWhat& what) { return work_->WhatNumber(what); }
 void XlaAssembler::Add(const XlaEvent& event) { work_->Add(event); }
 void XlaAssembler::AddStep(const XlaEvent& event, int64_t number) { work_->AddStep(event, number); }
-void XlaAssembler::Drop(const char* reason, uint64_t offset) {
-  work_->Book(Finding::Kind::kDropped, reason, offset);
-}
-void XlaAssembler::Skip(const char* reason, uint64_t offset) {
-  work_->Book(Finding::Kind::kSkipped, reason, offset);
-}
+void XlaAssembler::Leave(NoteKind why, uint64_t offset) { work_->Leave(why, offset); }
 void XlaAssembler::Finish(std::optional<Nanos> start, const std::string& rank) {
   work_->Finish(start, rank);
 }

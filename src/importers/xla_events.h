@@ -82,9 +82,8 @@ class XlaAssembler {
   void Add(const XlaEvent& event);
   // An event that marks the step of that number.
   void AddStep(const XlaEvent& event, int64_t number);
-  // An event that cannot be used.
-  void Drop(const char* reason, uint64_t offset);
-  void Skip(const char* reason, uint64_t offset);
+  // An event that is not used. Counts it, too.
+  void Leave(NoteKind why, uint64_t offset);
 
   // Places everything and appends it to the trace. `start` is when the profile started, in
   // nanoseconds since the epoch, if the file says so; `rank` may be empty.

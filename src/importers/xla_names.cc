@@ -225,12 +225,12 @@ bool IsInputPipeline(std::string_view type) {
          type.find("Iterator") != std::string_view::npos;
 }
 
-const char* MachineryReason(std::string_view name) {
-  if (name.starts_with('$')) return "Python frame";
-  if (name.starts_with("end: ")) return "the end of an operation: a mark";
-  if (name.starts_with("Iterator::")) return kInputPipeline;
-  if (name.find("::") != std::string_view::npos) return "the runtime's own work";
-  return "host event that is no operation";
+NoteKind MachineryReason(std::string_view name) {
+  if (name.starts_with('$')) return NoteKind::kPythonFrame;
+  if (name.starts_with("end: ")) return NoteKind::kOperationEnd;
+  if (name.starts_with("Iterator::")) return NoteKind::kInputPipeline;
+  if (name.find("::") != std::string_view::npos) return NoteKind::kRuntimeWork;
+  return NoteKind::kHostEvent;
 }
 
 Phase EagerPhase(std::string_view type) {

@@ -65,10 +65,9 @@ DeviceLine DeviceLineOf(std::string_view line);
 // A type that sets up or steps tf.data's iterators, and computes nothing: `PrefetchDataset`,
 // `MakeIterator`.
 bool IsInputPipeline(std::string_view type);
-inline constexpr char kInputPipeline[] = "input pipeline (tf.data)";
 
 // Why an event of a host's line that is no operation is none, for the report.
-const char* MachineryReason(std::string_view name);
+NoteKind MachineryReason(std::string_view name);
 
 // The phase of an operation that ran without a graph, of which only the type is known.
 Phase EagerPhase(std::string_view type);

@@ -56,18 +56,18 @@ class Visitor : public EventVisitor {
     if (read.phase == 'X') {
       AddEvent(read, arguments, offset);
     } else if (read.phase == 'M') {
-      batch_->findings.Count(Finding::Kind::kSkipped, "metadata", offset);
+      batch_->notes.Count(NoteKind::kMetadata, offset);
       const bool process = read.name == "process_name";
       if (!process && read.name != "thread_name") return true;
       batch_->namings.push_back(
           {Line(read.pid, process ? kAbsent : read.tid), strings_.Intern(arguments.name), process});
     } else if (read.phase == 0 && read.name.empty() && read.pid.empty()) {
       // The list ends in an empty object, so that every event can be followed by a comma.
-      batch_->findings.Count(Finding::Kind::kSkipped, "an empty object", offset);
+      batch_->notes.Count(NoteKind::kEmptyObject, offset);
     } else if (read.phase == 0) {
-      batch_->findings.Count(Finding::Kind::kDropped, "missing ph", offset);
+      batch_->notes.Count(NoteKind::kMissingPh, offset);
     } else {
-      batch_->findings.Count(Finding::Kind::kSkipped, "an event of another kind", offset);
+      batch_->notes.Count(NoteKind::kOtherEvent, offset);
     }
     return true;
   }
@@ -121,10 +121,10 @@ class Visitor : public EventVisitor {
   }
 
   void AddEvent(const ChromeEvent& read, const Arguments& arguments, uint64_t offset) {
-    const auto interval = read.times.Get(offset, batch_->findings);
+    const auto interval = read.times.Get(offset, batch_->notes);
     if (!interval) return;
     if (read.name.empty() && arguments.long_name.empty()) {
-      batch_->findings.Count(Finding::Kind::kDropped, "no name", offset);
+      batch_->notes.Count(NoteKind::kNoName, offset);
       return;
     }
     // The name in full is what says that a host's event is an operation; of a device's
@@ -206,7 +206,7 @@ class Collector {
     }
     if (!keep) return;
     report_.events += batch.events - batch.records.size();  // those are counted when they are added
-    batch.findings.AddTo(report_);
+    batch.notes.AddTo(report_);
     for (const Naming& naming : batch.namings) {
       const Line& line = lines_[from.lines[naming.line]];
       Process& process = processes_[line.process];
@@ -237,7 +237,7 @@ class Collector {
     for (Record& record : records_) {
       const Process& process = processes_[lines_[record.event.line].process];
       if (!process.named) {
-        assembler_.Drop("unknown process: no process_name for its pid", record.event.offset);
+        assembler_.Leave(NoteKind::kProcessNotNamed, record.event.offset);
         continue;
       }
       record.event.line = number[record.event.line];

@@ -38,7 +38,7 @@ TEST(XlaTraceTest, InstructionsAndOperationsAreReadMachineryIsNot) {
   EXPECT_THAT(imported.Ops(), ElementsAre("jit_f/dot.1 forward CPU:0 [500,2750)",
                                           "gradient_tape/net/MatMul backward CPU:0 [3000,4000)"));
   EXPECT_EQ(imported.trace.clock, "the start of the profile");
-  EXPECT_EQ(CountOf(imported.report(), Finding::Kind::kDropped), 0u);
+  EXPECT_EQ(CountOf(imported.report(), NoteClass::kDropped), 0u);
 }
 
 TEST(XlaTraceTest, NamesMayComeAfterTheEvents) {
@@ -79,7 +79,7 @@ TEST(XlaTraceTest, BadEventsAreCounted) {
                    R"({"ph":"X","pid":701,"tid":1,"ts":0,"dur":1},)"
                    R"({"pid":701,"tid":1,"ts":0,"dur":1,"name":"a"}, 5)");
   EXPECT_THAT(imported.trace.ops, SizeIs(0));
-  EXPECT_EQ(CountOf(imported.report(), Finding::Kind::kDropped), 5u);
+  EXPECT_EQ(CountOf(imported.report(), NoteClass::kDropped), 5u);
 }
 
 TEST(XlaTraceTest, ATimelineIsStillATimeline) {

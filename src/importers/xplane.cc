@@ -11,8 +11,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "base/text.h"
 #include "base/wire_reader.h"
 #include "importers/importer.h"
@@ -393,13 +391,11 @@ class SpaceReader {
       if (name == nullptr || name->role != StatRole::kStartTime) continue;
       const auto limit = static_cast<uint64_t>(kFarthestNs) * 3;
       if (stat.form != Stat::Form::kNumber || stat.value > limit) {
-        report_.Count(Finding::Kind::kRepaired, "profile_start_time leads out of time: not used",
-                      plane_offset_);
+        report_.Count(NoteKind::kStartTimeNotUsed, plane_offset_);
       } else if (!start_) {
         start_ = Nanos{static_cast<int64_t>(stat.value)};
       } else if (start_->value != static_cast<int64_t>(stat.value)) {
-        report_.Count(Finding::Kind::kRepaired, "a second profile_start_time: the first one stands",
-                      plane_offset_);
+        report_.Count(NoteKind::kStartTimeRepeated, plane_offset_);
       }
     }
   }
@@ -482,11 +478,11 @@ class SpaceReader {
     const RawEvent& raw = events_[index];
     EventName* name = event_names_.Find(raw.metadata);
     if (name == nullptr || !name->known) {
-      assembler_.Drop("an event whose name is not in the file", raw.offset);
+      assembler_.Leave(NoteKind::kEventNameNotInFile, raw.offset);
       return;
     }
     if (!raw.has_time) {
-      assembler_.Skip("a sum over many events, without a time", raw.offset);
+      assembler_.Leave(NoteKind::kSumOfEvents, raw.offset);
       return;
     }
     XlaEvent event;
@@ -501,7 +497,7 @@ class SpaceReader {
     const size_t end = index + 1 < events_.size() ? events_[index + 1].first_stat : stats_.size();
     for (size_t i = raw.first_stat; i < end; ++i) Listen(stats_[i], said);
     if (said.unknown && wire_.truncated()) {
-      assembler_.Drop("an event of which the file does not say what it is: cut off", raw.offset);
+      assembler_.Leave(NoteKind::kEventCutOff, raw.offset);
       return;
     }
     said.what.calls_device = said.correlation != kNoXlaNumber && !device_plane_;
@@ -522,14 +518,14 @@ class SpaceReader {
   // Starts and ends are rounded alike, so what nests still does.
   bool SetTimes(const RawEvent& raw, const RawLine& line, XlaEvent& event) {
     if (raw.duration_ps < 0) {
-      assembler_.Drop("negative duration", raw.offset);
+      assembler_.Leave(NoteKind::kNegativeDuration, raw.offset);
       return false;
     }
     const int64_t base_limit = line.line.relative ? kFarthestNs : 3 * kFarthestNs;
     const int64_t start_ns = FloorToNanos(raw.offset_ps);
     const bool overflows = raw.offset_ps > INT64_MAX - raw.duration_ps;
     if (overflows || line.timestamp_ns > base_limit || line.timestamp_ns < -kFarthestNs) {
-      assembler_.Drop("a time out of range", raw.offset);
+      assembler_.Leave(NoteKind::kTimeOutOfRange, raw.offset);
       return false;
     }
     event.start = Nanos{line.timestamp_ns + start_ns};
@@ -541,15 +537,13 @@ class SpaceReader {
 
   void ReportDefects() {
     for (const WireReader::Defect& defect : wire_.defects()) {
-      report_.Count(Finding::Kind::kRepaired,
-                    fmt::format("{}: the rest of that message is left out", defect.what),
-                    defect.first_offset, defect.count);
+      report_.Count({NoteKind::kMessageBroken, std::string(defect.what)}, defect.first_offset,
+                    defect.count);
     }
     if (wire_.truncated()) {
-      report_.Count(Finding::Kind::kDropped,
-                    fmt::format("the file is cut short at byte {}: expected the rest of a message",
-                                wire_.position()),
-                    wire_.broke_at());
+      report_.Count(
+          {NoteKind::kFileCutShort, "", {wire_.position(), "expected the rest of a message"}},
+          wire_.broke_at());
     }
   }
 

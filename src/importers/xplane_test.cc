@@ -77,8 +77,8 @@ TEST(XPlaneTest, AnOperationHasItsNameTimesAndPlace) {
                                                       kStart + 1100, kStart + 1150)));
   EXPECT_EQ(imported.trace.strings.Text(imported.kind(imported.trace.ops[0]).type), "MatMul");
   EXPECT_EQ(imported.trace.clock, "epoch");
-  EXPECT_THAT(Findings(imported.report(), Finding::Kind::kSkipped),
-              ElementsAre(HasSubstr("the runtime's own work x1")));
+  EXPECT_THAT(Notes(imported.report(), NoteClass::kSkipped),
+              ElementsAre(HasSubstr("runtime_work x1")));
 }
 
 TEST(XPlaneTest, PicosecondsAreRoundedSoThatNestingStays) {
@@ -217,7 +217,7 @@ TEST(XPlaneTest, StreamsOfAGpuHaveLanesOnlyWhereTheyNest) {
   EXPECT_EQ(nested.trace.ops[0].lane, nested.trace.ops[1].lane);
   EXPECT_EQ(flat.report().device_events, 2u);
   EXPECT_EQ(flat.report().tied, 0u);
-  EXPECT_THAT(Findings(flat.report(), Finding::Kind::kRepaired),
+  EXPECT_THAT(Notes(flat.report(), NoteClass::kRepaired),
               ElementsAre(HasSubstr("launching operation is not in the trace x2")));
 }
 
@@ -246,10 +246,10 @@ TEST(XPlaneTest, BadEventsAreCountedAndLocated) {
                     WireBytes(4, wrong_kind) + Event(9, 0, 1) + WireNumber(4, 5) + Event(1, 0, 1)) +
           EventName(1, "a:A")));
   EXPECT_THAT(imported.Names(), ElementsAre("a"));
-  EXPECT_THAT(Findings(imported.report(), Finding::Kind::kDropped),
-              ElementsAre(HasSubstr("negative duration x1"), HasSubstr("a time out of range x1"),
-                          HasSubstr("an event whose name is not in the file x2")));
-  EXPECT_THAT(Findings(imported.report(), Finding::Kind::kSkipped),
+  EXPECT_THAT(Notes(imported.report(), NoteClass::kDropped),
+              ElementsAre(HasSubstr("negative_duration x1"), HasSubstr("time_out_of_range x1"),
+                          HasSubstr("event_name_not_in_file x2")));
+  EXPECT_THAT(Notes(imported.report(), NoteClass::kSkipped),
               ElementsAre(HasSubstr("without a time x1")));
 }
 
@@ -259,7 +259,7 @@ TEST(XPlaneTest, ABrokenLineCostsItselfOnly) {
   const Imported imported =
       ImportText(Plane("/host:CPU", broken + Line("t", Event(1, 20, 5), 2) + EventName(1, "a:A")));
   EXPECT_THAT(imported.Ops(), ElementsAre("a forward CPU:0 [0,5)", "a forward CPU:0 [20,25)"));
-  EXPECT_THAT(Findings(imported.report(), Finding::Kind::kRepaired),
+  EXPECT_THAT(Notes(imported.report(), NoteClass::kRepaired),
               ElementsAre(HasSubstr("leads out of its message: the rest of that message is left "
                                     "out x1")));
 }
@@ -268,7 +268,7 @@ TEST(XPlaneTest, AStartTimeOutOfRangeIsNotUsed) {
   const Imported imported = ImportText(
       Plane("/host:CPU", Line("t", Event(1, 0, 10)) + EventName(1, "a:A")) + Environment(-1));
   EXPECT_EQ(imported.trace.ops[0].start.value, 0);
-  EXPECT_THAT(Findings(imported.report(), Finding::Kind::kRepaired),
+  EXPECT_THAT(Notes(imported.report(), NoteClass::kRepaired),
               ElementsAre(HasSubstr("profile_start_time")));
 }
 
@@ -308,7 +308,7 @@ TEST(XPlaneTest, AFileMayBeCutAnywhere) {
       EXPECT_EQ(imported.error, "");
       EXPECT_LE(imported.trace.ops.size(), whole);
       if (imported.trace.ops.size() < whole && size > 0) {
-        const auto dropped = Findings(imported.report(), Finding::Kind::kDropped);
+        const auto dropped = Notes(imported.report(), NoteClass::kDropped);
         // Between two planes nothing shows that there was more.
         const bool told = !dropped.empty() && dropped.front().starts_with("the file is cut short");
         EXPECT_TRUE(told || dropped.empty()) << size;
@@ -330,7 +330,7 @@ TEST(XPlaneTest, RealTrainingIsReadInFull) {
   EXPECT_EQ(report.events, 21934u);
   // 3447 of the graph, 19 eager ones.
   EXPECT_EQ(report.operations, 3466u);
-  EXPECT_EQ(CountOf(report, Finding::Kind::kDropped), 0u);
+  EXPECT_EQ(CountOf(report, NoteClass::kDropped), 0u);
   EXPECT_GT(trace.ops.front().start.value, 1'794'794'174'000'000'000);
   std::vector<int> phases(kPhaseCount);
   for (const Op& op : trace.ops) ++phases[static_cast<size_t>(trace.kinds[op.kind].phase)];

@@ -44,8 +44,8 @@ std::vector<NodeId> SameNodes(const ModelTree& reference, const ModelTree& tree)
 class ModelBreakdown {
  public:
   ModelBreakdown(const Dataset& data, std::string model, std::vector<size_t> runs,
-                 std::vector<DataFinding>& findings)
-      : data_(data), runs_(std::move(runs)), findings_(findings) {
+                 std::vector<Note>& notes)
+      : data_(data), runs_(std::move(runs)), notes_(notes) {
     result_.model = std::move(model);
     const size_t fullest = *std::max_element(runs_.begin(), runs_.end(), [&](size_t a, size_t b) {
       return data_.runs[a].tree.nodes.size() < data_.runs[b].tree.nodes.size();
@@ -151,10 +151,10 @@ class ModelBreakdown {
     }
     if (used == 0) return 0;
     if (missing > 0) {
-      findings_.push_back({fmt::format("a part of {} without {} energy at an input size: what it "
-                                       "took is in the rest",
-                                       result_.model, what),
-                           missing, first_missing});
+      Note& note = notes_.emplace_back(NoteKind::kPartWithoutEnergy, result_.model,
+                                       std::vector<NoteValue>{what});
+      note.count = missing;
+      note.first = first_missing;
     }
     const auto runs = static_cast<double>(used);
     result_.whole.*place = whole / runs;
@@ -179,7 +179,7 @@ class ModelBreakdown {
 
   const Dataset& data_;
   std::vector<size_t> runs_;
-  std::vector<DataFinding>& findings_;
+  std::vector<Note>& notes_;
   const ModelTree* reference_ = nullptr;
   Folding folded_;
   std::vector<std::vector<NodeId>> same_;  // by run: its nodes in the reference
@@ -190,7 +190,7 @@ class ModelBreakdown {
 }  // namespace
 
 Result<std::vector<Breakdown>> BreakDown(const Dataset& data, const std::vector<Column>& predicted,
-                                         std::vector<DataFinding>& findings) {
+                                         std::vector<Note>& notes) {
   std::vector<Breakdown> breakdowns;
   bool known = false;
   for (const std::string& model : ModelsOf(data)) {
@@ -199,7 +199,7 @@ Result<std::vector<Breakdown>> BreakDown(const Dataset& data, const std::vector<
       if (data.runs[run].model == model && !data.runs[run].tree.nodes.empty()) runs.push_back(run);
     }
     if (runs.empty()) continue;
-    breakdowns.push_back(ModelBreakdown(data, model, std::move(runs), findings).Run(predicted));
+    breakdowns.push_back(ModelBreakdown(data, model, std::move(runs), notes).Run(predicted));
     known = known || breakdowns.back().measured_runs + breakdowns.back().predicted_runs > 0;
   }
   if (!known) return NoEnergyError(data, !predicted.empty());

@@ -38,8 +38,8 @@ double SumOf(const Breakdown& breakdown) {
 }
 
 TEST(BreakDown, PartsAreModulesOfPrimitivesAndPrimitivesBesideModules) {
-  std::vector<DataFinding> findings;
-  const auto breakdowns = BreakDown(TwoSizes(), {}, findings);
+  std::vector<Note> notes;
+  const auto breakdowns = BreakDown(TwoSizes(), {}, notes);
   ASSERT_TRUE(breakdowns);
   ASSERT_THAT(*breakdowns, SizeIs(1));
   const Breakdown& gpt = breakdowns->front();
@@ -51,12 +51,12 @@ TEST(BreakDown, PartsAreModulesOfPrimitivesAndPrimitivesBesideModules) {
   EXPECT_EQ(gpt.parts[0].nodes, 3u);
   EXPECT_DOUBLE_EQ(gpt.rest.measured_j, 66 - 30 - 18 - 6 - 2);
   EXPECT_TRUE(std::isnan(gpt.whole.predicted_j));
-  EXPECT_THAT(findings, IsEmpty());
+  EXPECT_THAT(notes, IsEmpty());
 }
 
 TEST(BreakDown, LayersAreFoldedAndAddedUp) {
-  std::vector<DataFinding> findings;
-  const auto breakdowns = BreakDown(TwoSizes(), {}, findings);
+  std::vector<Note> notes;
+  const auto breakdowns = BreakDown(TwoSizes(), {}, notes);
   ASSERT_TRUE(breakdowns);
   const Breakdown& gpt = breakdowns->front();
   ASSERT_THAT(gpt.tree.tree.nodes, SizeIs(9));
@@ -78,8 +78,8 @@ TEST(BreakDown, PredictedStandsBesideMeasured) {
     for (double& joules : predicted[run].total) joules *= 2;
   }
   data.runs[1].measured.assign(data.runs[1].measured.size(), kUnknown);
-  std::vector<DataFinding> findings;
-  const auto breakdowns = BreakDown(data, predicted, findings);
+  std::vector<Note> notes;
+  const auto breakdowns = BreakDown(data, predicted, notes);
   ASSERT_TRUE(breakdowns);
   EXPECT_EQ(breakdowns->front().measured_runs, 1u);
   EXPECT_EQ(breakdowns->front().predicted_runs, 2u);
@@ -91,13 +91,13 @@ TEST(BreakDown, PredictedStandsBesideMeasured) {
 TEST(BreakDown, WhatIsNotKnownOfAPartIsInTheRestAndSaid) {
   Dataset data = TwoSizes();
   data.runs[0].measured[4] = kUnknown;  // the first attention
-  std::vector<DataFinding> findings;
-  const auto breakdowns = BreakDown(data, {}, findings);
+  std::vector<Note> notes;
+  const auto breakdowns = BreakDown(data, {}, notes);
   ASSERT_TRUE(breakdowns);
   EXPECT_THAT(SumOf(breakdowns->front()), DoubleNear(66, 1e-12));
-  ASSERT_THAT(findings, SizeIs(1));
-  EXPECT_EQ(findings[0].count, 1u);
-  EXPECT_THAT(findings[0].first, HasSubstr("gpt 8x32 h.0.attn"));
+  ASSERT_THAT(notes, SizeIs(1));
+  EXPECT_EQ(notes[0].count, 1u);
+  EXPECT_THAT(notes[0].first, HasSubstr("gpt 8x32 h.0.attn"));
   // The folded node's sum has something unknown in it.
   EXPECT_TRUE(std::isnan(breakdowns->front().tree.columns.front().total[4]));
   EXPECT_DOUBLE_EQ(breakdowns->front().tree.columns.front().total[2], 60);
@@ -107,23 +107,23 @@ TEST(BreakDown, RunsWithFewerNodesAreMatchedByName) {
   Dataset data = TwoSizes();
   ModelRun cut = MakeRun("gpt", 16, 32, 1, 2);  // without the third layer
   data.runs.push_back(cut);
-  std::vector<DataFinding> findings;
-  const auto breakdowns = BreakDown(data, {}, findings);
+  std::vector<Note> notes;
+  const auto breakdowns = BreakDown(data, {}, notes);
   ASSERT_TRUE(breakdowns);
   EXPECT_EQ(breakdowns->front().measured_runs, 3u);
-  EXPECT_THAT(findings, SizeIs(1));  // three parts of the third layer
-  EXPECT_EQ(findings[0].count, 3u);
+  EXPECT_THAT(notes, SizeIs(1));  // three parts of the third layer
+  EXPECT_EQ(notes[0].count, 3u);
   EXPECT_THAT(SumOf(breakdowns->front()), DoubleEq(breakdowns->front().whole.measured_j));
 }
 
 TEST(BreakDown, WithoutAnyEnergyThereIsNothingToSay) {
   Dataset data = TwoSizes();
   for (ModelRun& run : data.runs) run.measured.assign(run.measured.size(), kUnknown);
-  std::vector<DataFinding> findings;
-  const auto breakdowns = BreakDown(data, {}, findings);
+  std::vector<Note> notes;
+  const auto breakdowns = BreakDown(data, {}, notes);
   ASSERT_FALSE(breakdowns);
   EXPECT_THAT(breakdowns.error().message, HasSubstr("--profile"));
-  EXPECT_FALSE(BreakDown({}, {}, findings));
+  EXPECT_FALSE(BreakDown({}, {}, notes));
 }
 
 // Law: whatever is known of whatever tree, the parts and the rest are the whole.
@@ -149,8 +149,8 @@ TEST(BreakDown, PartsAndRestAreAlwaysTheWhole) {
       }
       data.runs.push_back(std::move(made));
     }
-    std::vector<DataFinding> findings;
-    const auto breakdowns = BreakDown(data, {}, findings);
+    std::vector<Note> notes;
+    const auto breakdowns = BreakDown(data, {}, notes);
     ASSERT_TRUE(breakdowns);
     const Breakdown& found = breakdowns->front();
     EXPECT_THAT(SumOf(found), DoubleNear(found.whole.measured_j, 1e-9));

@@ -157,7 +157,7 @@ Result<Calibration> Calibrate(const Dataset& data, uint64_t rows, uint64_t seed,
   calibration.rows = rows;
   calibration.seed = seed;
   calibration.draws = std::max<uint64_t>(draws, 1);
-  calibration.findings = data.findings;
+  calibration.notes = data.notes;
   calibrator.FirstDraw(calibration);
   std::array<std::vector<double>, 3> errors;
   for (uint64_t draw = 0; draw < calibration.draws; ++draw) {

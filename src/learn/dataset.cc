@@ -20,25 +20,24 @@ constexpr std::array<const char*, 4> kFolderFiles = {
     "model_level_features.csv", "module_level_features.csv", "ml1_level_features.csv",
     "ml2_level_features.csv"};
 
-Result<std::string> ReadText(ByteSource& source, FindingLog& log) {
+Result<std::string> ReadText(ByteSource& source, NoteLog& log) {
   auto text = ReadAll(source, kLargestCsv);
   if (!text) return text.error();
   if (!source.damage().empty()) {
-    log.Count("a compressed file that is damaged; what was before that is used", source.name(), 0,
-              source.damage());
+    log.Count(NoteKind::kCompressedFileDamaged, source.name(), 0, source.damage());
   }
   return text;
 }
 
 // Without one of the files, no tree is whole.
 Result<Dataset> ReadFolder(const std::string& path, const DatasetOptions& options) {
-  FindingLog log;
+  NoteLog log;
   std::vector<FeatureCsv> files;
   for (const char* name : kFolderFiles) {
     const std::string file = (std::filesystem::path(path) / name).string();
     std::error_code ignored;
     if (!std::filesystem::exists(file, ignored)) {
-      log.Count("a file that is not in the folder; its level is missing", file, 0);
+      log.Count(NoteKind::kFileNotInFolder, file, 0);
       continue;
     }
     auto source = ByteSource::Open(file);
@@ -76,7 +75,7 @@ Result<Dataset> ReadDataset(const std::string& path, const DatasetOptions& optio
   const auto first = source->Peek(4096);
   if (!first) return first.error();
   if (StartsLikeJson(*first)) return ReadTrees(*source, options);
-  FindingLog log;
+  NoteLog log;
   auto text = ReadText(*source, log);
   if (!text) return text.error();
   std::vector<FeatureCsv> files;

@@ -48,10 +48,10 @@ TEST_F(DatasetFolder, FilesThatAreNotThereAreAFinding) {
   auto data = ReadDataset(folder_.string(), {});
   ASSERT_TRUE(data) << data.error().message;
   EXPECT_EQ(data->name, folder_.string());
-  ASSERT_THAT(data->findings, SizeIs(1));
-  EXPECT_EQ(data->findings[0].count, 3u);
-  EXPECT_EQ(data->findings[0].what, "a file that is not in the folder; its level is missing");
-  EXPECT_THAT(data->findings[0].first, HasSubstr("module_level_features.csv"));
+  ASSERT_THAT(data->notes, SizeIs(1));
+  EXPECT_EQ(data->notes[0].count, 3u);
+  EXPECT_EQ(PlainText(data->notes[0]), "file_not_in_folder");
+  EXPECT_THAT(data->notes[0].first, HasSubstr("module_level_features.csv"));
 }
 
 TEST_F(DatasetFolder, OneFileIsReadByItsName) {
@@ -101,13 +101,13 @@ TEST(PublishedTrees, IsReadWhole) {
   EXPECT_THAT(data->runs.back().tree.nodes, SizeIs(37));
   EXPECT_THAT(ModelsOf(*data), SizeIs(6));
 
-  ASSERT_THAT(data->findings, SizeIs(2));
-  EXPECT_THAT(data->findings[0].what, HasSubstr("without a model row"));
-  EXPECT_THAT(data->findings[0].what, HasSubstr("openai-gpt 32x128, 36 rows"));
-  EXPECT_EQ(data->findings[0].count, 1u);
-  EXPECT_THAT(data->findings[0].first, HasSubstr("ml2_level_features.csv:"));
-  EXPECT_THAT(data->findings[1].what, HasSubstr("no row for 'h.0.attn'"));
-  EXPECT_EQ(data->findings[1].count, 36u);
+  ASSERT_THAT(data->notes, SizeIs(2));
+  EXPECT_THAT(PlainText(data->notes[0]), HasSubstr("no_model_row"));
+  EXPECT_THAT(PlainText(data->notes[0]), HasSubstr("openai-gpt 32x128, 36 rows"));
+  EXPECT_EQ(data->notes[0].count, 1u);
+  EXPECT_THAT(data->notes[0].first, HasSubstr("ml2_level_features.csv:"));
+  EXPECT_THAT(PlainText(data->notes[1]), HasSubstr("no row for 'h.0.attn'"));
+  EXPECT_EQ(data->notes[1].count, 36u);
 }
 
 TEST(PublishedTrees, IsTheSameAsTrees) {

@@ -171,45 +171,42 @@ Dataset WithFeatures(const Dataset& data, const std::vector<Feature>& features) 
 }
 
 void NoteSharedModels(const Measurements& tested, const Dataset& data, Evaluation& evaluation) {
-  DataFinding shared{"models are tested that were also trained on", 0, ""};
   for (const std::string& model : ModelsOf(data)) {
     if (std::find(tested.models.begin(), tested.models.end(), model) == tested.models.end()) {
       continue;
     }
-    if (shared.count++ == 0) shared.first = model;
+    Note shared(NoteKind::kTestedOnTraining);
+    shared.first = model;
+    CountNote(evaluation.notes, shared);
   }
-  if (shared.count > 0) evaluation.findings.push_back(shared);
 }
 
 // What could not be predicted: types of ML primitives that only the model left out has, and so what
 // contains them.
 void NoteUnpredicted(const Dataset& data, const Measurements& all,
-                     const std::vector<double>& predicted, std::vector<DataFinding>& findings) {
-  std::map<std::string, DataFinding> by_type;
-  DataFinding above{
-      "modules and models that contain such ML primitives are not predicted either, "
-      "and count in no error",
-      0, ""};
+                     const std::vector<double>& predicted, std::vector<Note>& notes) {
+  std::map<std::string, Note> by_type;
+  uint64_t above = 0;
   for (size_t run = 0; run < data.runs.size(); ++run) {
     const MeasuredTree& tree = all.trees[run];
     for (uint32_t i = tree.begin; i < tree.end; ++i) {
       const Measurement& row = all.rows[all.nodes[i].row];
       if (!(row.measured > 0) || !std::isnan(predicted[i])) continue;
       if (row.level != kPrimitiveLevel) {
-        ++above.count;
+        ++above;
         continue;
       }
-      DataFinding& finding = by_type[all.type_names[row.type]];
-      if (finding.count++ > 0) continue;
-      finding.what = fmt::format(
-          "ML primitives of type {} are in no model that was trained on: not predicted; the method "
-          "law knows no types",
-          all.type_names[row.type]);
-      finding.first = PlaceOf(data, data.runs[run], i - tree.begin);
+      const std::string& type = all.type_names[row.type];
+      const auto [place, is_new] = by_type.try_emplace(type, NoteKind::kTypeNotTrained, type);
+      if (is_new) {
+        place->second.first = PlaceOf(data, data.runs[run], i - tree.begin);
+      } else {
+        ++place->second.count;
+      }
     }
   }
-  for (const auto& [type, finding] : by_type) findings.push_back(finding);
-  if (above.count > 0) findings.push_back(above);
+  for (const auto& [type, note] : by_type) notes.push_back(note);
+  if (above > 0) notes.emplace_back(NoteKind::kContainsNotTrained).count = above;
 }
 
 }  // namespace
@@ -223,13 +220,12 @@ Result<Evaluation> Evaluate(const Dataset& data, const Dataset* test, const Trai
   evaluation.protocol = test == nullptr ? "leave-one-model-out" : "train-test";
   evaluation.train_data = data.name;
   evaluation.nominal = options.nominal;
-  evaluation.findings = data.findings;
+  evaluation.notes = data.notes;
   std::vector<Feature> known = KnownFeatures(data);
   Dataset train_side;
   if (test != nullptr) {
     evaluation.test_data = test->name;
-    evaluation.findings.insert(evaluation.findings.end(), test->findings.begin(),
-                               test->findings.end());
+    AppendNotes(evaluation.notes, test->notes);
     const std::vector<Feature> in_test = KnownFeatures(*test);
     std::erase_if(known, [&](Feature feature) { return !Has(in_test, feature); });
     train_side = WithFeatures(data, known);
@@ -259,7 +255,7 @@ Result<Evaluation> Evaluate(const Dataset& data, const Dataset* test, const Trai
                                          : TrainAndTest(train_side, all, with_seed);
     if (!outcome) return outcome.error();
     scores.Add(*outcome, with_seed.seed);
-    if (round == 0) NoteUnpredicted(tested, all, outcome->predicted, evaluation.findings);
+    if (round == 0) NoteUnpredicted(tested, all, outcome->predicted, evaluation.notes);
     if (options.method == Method::kLaw) {
       const size_t folds = test == nullptr ? outcome->fits.size() : 1;
       for (size_t fold = 0; fold < folds; ++fold) {
@@ -275,7 +271,7 @@ Result<Evaluation> Evaluate(const Dataset& data, const Dataset* test, const Trai
 
 Result<Ablation> Ablate(const Dataset& data, const TrainOptions& options, uint64_t seeds) {
   Ablation ablation;
-  ablation.findings = data.findings;
+  ablation.notes = data.notes;
   const std::vector<Feature> known = KnownFeatures(data);
   for (const Method method : {Method::kLaw, Method::kEnd2End, Method::kStepwise, Method::kSum,
                               Method::kUnstructured, Method::kBaseline}) {
@@ -294,10 +290,9 @@ Result<Ablation> Ablate(const Dataset& data, const TrainOptions& options, uint64
       } else if (method == Method::kLaw) {
         return evaluation.error();  // what stops the law stops all
       } else {
-        ablation.findings.push_back(
-            {fmt::format("method {} with {} features could not be tried: {}", MethodName(method),
-                         FeatureSetName(features), evaluation.error().message),
-             1, ""});
+        ablation.notes.push_back({NoteKind::kMethodNotTried,
+                                  std::string(MethodName(method)),
+                                  {FeatureSetName(features), evaluation.error().message}});
       }
     }
   }

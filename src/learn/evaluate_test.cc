@@ -91,8 +91,8 @@ TEST(Evaluate, AnotherMachinesDataIsTested) {
   ASSERT_TRUE(result.has_value()) << result.error().message;
   EXPECT_EQ(result->protocol, "train-test");
   EXPECT_GT(result->levels[2].mape_models, 5);  // it is another machine, and that shows
-  ASSERT_FALSE(result->findings.empty());
-  EXPECT_THAT(result->findings.back().what, HasSubstr("also trained on"));
+  ASSERT_FALSE(result->notes.empty());
+  EXPECT_THAT(PlainText(result->notes.back()), "tested_on_training");
 }
 
 // A primitive that only the left-out model has: it and its parents are unknown, the rest goes on.
@@ -107,10 +107,10 @@ TEST(Evaluate, UnknownPrimitivesAreCountedNotGuessed) {
   EXPECT_EQ(result->levels[1].unpredicted, 6U);
   EXPECT_EQ(result->levels[2].unpredicted, 6U);
   EXPECT_EQ(result->levels[2].by_model.count("model-1"), 0U);
-  ASSERT_EQ(result->findings.size(), 2U);
-  EXPECT_THAT(result->findings[0].what, HasSubstr("type Rotary"));
-  EXPECT_THAT(result->findings[0].first, HasSubstr("model-1 8x32 layer.0.dense"));
-  EXPECT_EQ(result->findings[1].count, 12U);
+  ASSERT_EQ(result->notes.size(), 2U);
+  EXPECT_THAT(PlainText(result->notes[0]), "type_not_trained Rotary");
+  EXPECT_THAT(result->notes[0].first, HasSubstr("model-1 8x32 layer.0.dense"));
+  EXPECT_EQ(result->notes[1].count, 12U);
 }
 
 TEST(Predict, SaysWhichPrimitiveIsUnknownAndWhere) {
@@ -120,15 +120,16 @@ TEST(Predict, SaysWhichPrimitiveIsUnknownAndWhere) {
   Dataset data = MakeDataset(TestMachine{}, 1, 5);
   data.runs.resize(1);
   data.runs[0].tree.nodes[2].type = "Rotary";
-  std::vector<DataFinding> findings;
-  const std::vector<Column> columns = Predict(*model, data, findings);
+  std::vector<Note> notes;
+  const std::vector<Column> columns = Predict(*model, data, notes);
   ASSERT_EQ(columns.size(), 1U);
   EXPECT_TRUE(std::isnan(columns[0].total[0]));
   EXPECT_TRUE(std::isnan(columns[0].total[2]));
   EXPECT_FALSE(std::isnan(columns[0].total[5]));
-  ASSERT_EQ(findings.size(), 1U);
-  EXPECT_THAT(findings[0].what, AllOf(HasSubstr("Rotary"), HasSubstr("layernorm, linear, matmul")));
-  EXPECT_THAT(findings[0].first, HasSubstr("layer.0.dense"));
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_THAT(PlainText(notes[0]),
+              AllOf(HasSubstr("Rotary"), HasSubstr("layernorm, linear, matmul")));
+  EXPECT_THAT(notes[0].first, HasSubstr("layer.0.dense"));
 }
 
 TEST(Predict, IntervalsStandAroundPredictions) {
@@ -136,14 +137,14 @@ TEST(Predict, IntervalsStandAroundPredictions) {
   for (const Method method : {Method::kLaw, Method::kEnd2End, Method::kSum, Method::kBaseline}) {
     const auto model = Train(data, With(method));
     ASSERT_TRUE(model.has_value());
-    std::vector<DataFinding> findings;
-    for (const Column& column : Predict(*model, data, findings)) {
+    std::vector<Note> notes;
+    for (const Column& column : Predict(*model, data, notes)) {
       for (size_t node = 0; node < column.total.size(); ++node) {
         EXPECT_LT(column.low[node], column.high[node]);
         EXPECT_GE(column.low[node], 0);
       }
     }
-    EXPECT_TRUE(findings.empty());
+    EXPECT_TRUE(notes.empty());
   }
 }
 
@@ -155,13 +156,13 @@ TEST(Predict, IncompleteRunsAreNotAddedUp) {
   Dataset data = MakeDataset(TestMachine{}, 1, 5);
   data.runs.resize(1);
   data.runs[0].complete = false;
-  std::vector<DataFinding> findings;
-  const std::vector<Column> columns = Predict(*sum, data, findings);
+  std::vector<Note> notes;
+  const std::vector<Column> columns = Predict(*sum, data, notes);
   EXPECT_TRUE(std::isnan(columns[0].total[0]));
   EXPECT_FALSE(std::isnan(columns[0].total[2]));
-  ASSERT_EQ(findings.size(), 1U);
-  EXPECT_THAT(findings[0].what, HasSubstr("rows missing"));
-  EXPECT_FALSE(std::isnan(Predict(*law, data, findings)[0].total[0]));
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_THAT(PlainText(notes[0]), "parts_missing");
+  EXPECT_FALSE(std::isnan(Predict(*law, data, notes)[0].total[0]));
 }
 
 TEST(Evaluate, WithoutMeasuredEnergyThereIsNothingToTestBy) {
@@ -271,7 +272,7 @@ TEST_F(PublishedFigures, CalibrateWithEightRows) {
 TEST(MeasuredSlice, IsWholeTreesOfSixModels) {
   const auto data = ReadDataset(kMeasuredSlice, {});
   ASSERT_TRUE(data.has_value()) << data.error().message;
-  EXPECT_TRUE(data->findings.empty());
+  EXPECT_TRUE(data->notes.empty());
   std::map<std::string, size_t> sizes;
   for (const ModelRun& run : data->runs) {
     EXPECT_TRUE(run.complete);
@@ -297,9 +298,9 @@ TEST(MeasuredSlice, TheShippedLawTellsWhatWasMeasured) {
   const auto data = ReadDataset(kMeasuredSlice, {});
   const auto shipped = FindProfile("gtx1080ti-i9-7900x");
   ASSERT_TRUE(data.has_value() && shipped.has_value());
-  std::vector<DataFinding> findings;
-  const std::vector<Column> predicted = Predict(*shipped, *data, findings);
-  EXPECT_TRUE(findings.empty());
+  std::vector<Note> notes;
+  const std::vector<Column> predicted = Predict(*shipped, *data, notes);
+  EXPECT_TRUE(notes.empty());
   double error = 0;
   size_t nodes = 0;
   for (size_t run = 0; run < predicted.size(); ++run) {

@@ -43,7 +43,7 @@ bool HasEmptyPart(std::string_view scope) {
 class RowReader {
  public:
   RowReader(const FeatureCsv& csv, uint32_t file, const FeatureColumns& columns,
-            const DatasetOptions& options, FindingLog& log)
+            const DatasetOptions& options, NoteLog& log)
       : csv_(csv), file_(file), columns_(columns), options_(options), log_(log) {}
 
   // Nothing: the row cannot be used, and the log says why.
@@ -59,20 +59,19 @@ class RowReader {
   }
 
  private:
-  bool Drop(const char* reason, std::string_view what = {}, std::string_view value = {}) {
-    log_.Count(reason, csv_.name, line_, what, value);
+  bool Drop(NoteKind kind, std::string_view what = {}, std::string_view value = {}) {
+    log_.Count(kind, csv_.name, line_, what, value);
     return false;
   }
 
   bool ReadPlace(const CsvFields& fields, ScopedRow& row) {
     row.model = fields[columns_.model];
-    if (row.model.empty()) return Drop("a row without model_name; left out");
+    if (row.model.empty()) return Drop(NoteKind::kRowWithoutModel);
     row.kind = csv_.kind;
     if (columns_.level != kNoCsvColumn) {
       const auto kind = KindOfLevel(fields[columns_.level]);
       if (!kind) {
-        return Drop("a level other than ml, ml-np, module and model; row left out", "level",
-                    fields[columns_.level]);
+        return Drop(NoteKind::kLevelNotKnown, "level", fields[columns_.level]);
       }
       row.kind = *kind;
     }
@@ -82,14 +81,14 @@ class RowReader {
     if (colon != std::string_view::npos) row.type = name.substr(colon + 1);
     if (row.kind == RowKind::kModel) return true;
     if (HasEmptyPart(row.scope)) {
-      return Drop("an empty scope, or one with an empty part; row left out", "level_name", name);
+      return Drop(NoteKind::kScopeEmpty, "level_name", name);
     }
     if (row.scope.size() > kLongestScope ||
         static_cast<size_t>(std::count(row.scope.begin(), row.scope.end(), '.')) >= kDeepestScope) {
-      return Drop("a scope of more than 100 parts; row left out", "level_name", name);
+      return Drop(NoteKind::kScopeTooDeep, "level_name", name);
     }
     if (row.type.empty()) {
-      return Drop("a level_name without a type ('scope:Type'); row left out", "level_name", name);
+      return Drop(NoteKind::kLevelNameWithoutType, "level_name", name);
     }
     return true;
   }
@@ -104,13 +103,13 @@ class RowReader {
       const auto value = Number(LookOf(feature).column, text);
       if (!value) return false;
       if (feature == Feature::kSeconds && *value <= 0) {
-        return Drop("a time that is not positive; row left out", LookOf(feature).column, text);
+        return Drop(NoteKind::kTimeNotPositive, LookOf(feature).column, text);
       }
       if (*value == 0 && (feature == Feature::kBatchSize || feature == Feature::kSeqLen)) {
-        return Drop("an input of size 0; row left out", LookOf(feature).column, text);
+        return Drop(NoteKind::kInputOfSizeZero, LookOf(feature).column, text);
       }
       if (*value < 0) {
-        return Drop("a negative feature; row left out", LookOf(feature).column, text);
+        return Drop(NoteKind::kFeatureNegative, LookOf(feature).column, text);
       }
       row.features[i] = *value + 0.0;  // -0 is 0
     }
@@ -118,7 +117,7 @@ class RowReader {
     row.seq_len = At(row.features, Feature::kSeqLen);
     const double input_size = row.batch_size * row.seq_len;
     if (!std::isfinite(input_size)) {
-      return Drop("an input size beyond all numbers; row left out", "batch_size",
+      return Drop(NoteKind::kInputTooLarge, "batch_size",
                   fields[columns_.features[static_cast<size_t>(Feature::kBatchSize)]]);
     }
     row.features[static_cast<size_t>(Feature::kInputSize)] = input_size;
@@ -137,7 +136,7 @@ class RowReader {
     const auto value = Number("energy_mean", text);
     if (!value) return false;
     if (*value < kLeastJoules) {
-      return Drop("energy that is not positive; row left out", "energy_mean", text);
+      return Drop(NoteKind::kEnergyNotPositive, "energy_mean", text);
     }
     row.measured = *value;
     return true;
@@ -146,16 +145,16 @@ class RowReader {
   std::optional<double> Number(std::string_view column, std::string_view text) {
     const auto value = ParseNumber(text);
     if (value && std::abs(*value) > kLargestValue) {
-      Drop("a number larger than any machine gives; row left out", column, text);
+      Drop(NoteKind::kNumberTooLarge, column, text);
       return std::nullopt;
     }
     if (value) return value;
     if (text.empty()) {
-      Drop("a field without a number; row left out", column);
+      Drop(NoteKind::kFieldWithoutNumber, column);
     } else if (LooksNotFinite(text)) {
-      Drop("NaN or infinity; row left out", column, text);
+      Drop(NoteKind::kNumberNotFinite, column, text);
     } else {
-      Drop("text for a number; row left out", column, text);
+      Drop(NoteKind::kTextForNumber, column, text);
     }
     return std::nullopt;
   }
@@ -164,14 +163,14 @@ class RowReader {
   uint32_t file_;
   const FeatureColumns& columns_;
   const DatasetOptions& options_;
-  FindingLog& log_;
+  NoteLog& log_;
   uint64_t line_ = 0;
 };
 
 // Appends the rows of one file that can be used: views into its text. `file` is the number that
 // they get.
 Result<bool> ReadFeatureRows(FeatureCsv& csv, uint32_t file, const DatasetOptions& options,
-                             FindingLog& log, std::vector<ScopedRow>& rows) {
+                             NoteLog& log, std::vector<ScopedRow>& rows) {
   CsvReader lines(csv.text, CsvComments::kNone);
   CsvFields fields;
   if (!lines.Next(fields)) {
@@ -184,10 +183,9 @@ Result<bool> ReadFeatureRows(FeatureCsv& csv, uint32_t file, const DatasetOption
   RowReader reader(csv, file, *columns, options, log);
   while (lines.Next(fields)) {
     if (!lines.well_formed()) {
-      log.Count("a quote that is not closed on its line; row left out", csv.name, lines.line());
+      log.Count(NoteKind::kRowQuoteNotClosed, csv.name, lines.line());
     } else if (fields.size() != columns->count) {
-      log.Count(fields.size() < columns->count ? "too few fields; row left out"
-                                               : "too many fields; row left out",
+      log.Count(fields.size() < columns->count ? NoteKind::kTooFewFields : NoteKind::kTooManyFields,
                 csv.name, lines.line(), fmt::format("{} of {}", fields.size(), columns->count));
     } else if (auto row = reader.Read(fields, lines.line())) {
       rows.push_back(*row);
@@ -209,7 +207,7 @@ RowKind KindOfFile(std::string_view file_name) {
 }
 
 Result<Dataset> ReadFeatureCsvs(std::vector<FeatureCsv>& files, std::string name,
-                                const DatasetOptions& options, FindingLog& log) {
+                                const DatasetOptions& options, NoteLog& log) {
   std::vector<ScopedRow> rows;
   std::vector<std::string> names;
   for (FeatureCsv& csv : files) {
@@ -221,11 +219,11 @@ Result<Dataset> ReadFeatureCsvs(std::vector<FeatureCsv>& files, std::string name
   data.name = std::move(name);
   data.runs = BuildRuns(rows, names, log);
   if (data.runs.empty()) {
-    const std::string reason = FirstReason(log);
+    const std::string first = log.First();
     return InvalidError(fmt::format("{}: no row that can be used{}{}; see docs/data-sets.md",
-                                    data.name, reason.empty() ? "" : "; ", reason));
+                                    data.name, first.empty() ? "" : "; ", first));
   }
-  data.findings = log.Take();
+  data.notes = log.Take();
   return data;
 }
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "learn/finding_log.h"
 #include "learn/learn.h"
+#include "learn/note_log.h"
 #include "learn/scope_tree.h"
 
 namespace beryl::learn {
@@ -25,6 +25,6 @@ RowKind KindOfFile(std::string_view file_name);
 // From texts of files to trees. Fails where a column is missing, or no row can be used. Quoted
 // fields are unquoted in place.
 Result<Dataset> ReadFeatureCsvs(std::vector<FeatureCsv>& files, std::string name,
-                                const DatasetOptions& options, FindingLog& log);
+                                const DatasetOptions& options, NoteLog& log);
 
 }  // namespace beryl::learn

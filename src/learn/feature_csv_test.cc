@@ -28,7 +28,7 @@ FeatureCsv File(const std::string& name, const std::string& rows) {
 }
 
 Result<Dataset> Read(std::vector<FeatureCsv> files, DatasetOptions options = {}) {
-  FindingLog log;
+  NoteLog log;
   return ReadFeatureCsvs(files, "data", options, log);
 }
 
@@ -56,7 +56,7 @@ TEST(FeatureCsv, TreeIsRebuiltFromScopes) {
                            Row("encoder.layer.0.attention:MatMul") +
                            Row("encoder.layer.0.attention:Softmax"))});
   ASSERT_THAT(data.runs, SizeIs(1));
-  EXPECT_THAT(data.findings, IsEmpty());
+  EXPECT_THAT(data.notes, IsEmpty());
   const ModelRun& run = data.runs[0];
   EXPECT_THAT(
       Paths(run),
@@ -144,39 +144,35 @@ struct BadRow {
 TEST(FeatureCsv, RowsThatCannotBeUsedAreLeftOutAndLocated) {
   const std::vector<BadRow> bad = {
       {"8,32,many,2,8.5,10,90,17,1900,3802,0.001,0.1,0.2,b:Linear,m\n",
-       "text for a number; row left out (first: flops 'many')"},
+       "text_for_number example=flops 'many'"},
       {"8,32,,2,8.5,10,90,17,1900,3802,0.001,0.1,0.2,b:Linear,m\n",
-       "a field without a number; row left out (first: flops)"},
+       "field_without_number example=flops"},
       {"8,32,1,2,8.5,10,90,17,1900,3802,0.001,NaN,0.2,b:Linear,m\n",
-       "NaN or infinity; row left out (first: gpu_energy_mean 'NaN')"},
+       "number_not_finite example=gpu_energy_mean 'NaN'"},
       {"8,32,1,2,8.5,10,90,17,1900,3802,0.001,0.1,-inf,b:Linear,m\n",
-       "NaN or infinity; row left out (first: energy_mean '-inf')"},
+       "number_not_finite example=energy_mean '-inf'"},
       {"8,32,1,2,8.5,10,90,17,1900,3802,0.001,0.1,0,b:Linear,m\n",
-       "energy that is not positive; row left out (first: energy_mean '0')"},
+       "energy_not_positive example=energy_mean '0'"},
       {"8,32,1,2,8.5,10,90,17,1900,3802,0,0.1,0.2,b:Linear,m\n",
-       "a time that is not positive; row left out (first: times_mean '0')"},
+       "time_not_positive example=times_mean '0'"},
       {"8,32,1,2,-8.5,10,90,17,1900,3802,0.001,0.1,0.2,b:Linear,m\n",
-       "a negative feature; row left out (first: cpu '-8.5')"},
-      {Row(":Linear"),
-       "an empty scope, or one with an empty part; row left out (first: level_name ':Linear')"},
-      {Row("a..b:Linear"),
-       "an empty scope, or one with an empty part; row left out (first: level_name 'a..b:Linear')"},
-      {Row("b"),
-       "a level_name without a type ('scope:Type'); row left out (first: level_name 'b')"},
-      {Row("b:Linear", ""), "a row without model_name; left out"},
-      {Row("a:Linear"),
-       "a second row for a scope of a run; the first is kept (first: level_name 'a')"},
-      {"8,32\n", "too few fields; row left out (first: 2 of 15)"},
-      {Row("b:Linear", "m,1"), "too many fields; row left out (first: 16 of 15)"},
-      {Row("\"b:Linear"), "a quote that is not closed on its line; row left out"},
+       "feature_negative example=cpu '-8.5'"},
+      {Row(":Linear"), "scope_empty example=level_name ':Linear'"},
+      {Row("a..b:Linear"), "scope_empty example=level_name 'a..b:Linear'"},
+      {Row("b"), "level_name_without_type example=level_name 'b'"},
+      {Row("b:Linear", ""), "row_without_model"},
+      {Row("a:Linear"), "scope_repeated example=level_name 'a'"},
+      {"8,32\n", "too_few_fields example=2 of 15"},
+      {Row("b:Linear", "m,1"), "too_many_fields example=16 of 15"},
+      {Row("\"b:Linear"), "row_quote_not_closed"},
   };
   for (const BadRow& one : bad) {
     const Dataset data =
         ReadOk({File("model.csv", Row("m")), File("ml1.csv", Row("a:Linear") + one.row + one.row)});
-    ASSERT_THAT(data.findings, SizeIs(1)) << one.row;
-    EXPECT_EQ(data.findings[0].what, one.what);
-    EXPECT_EQ(data.findings[0].count, 2u) << one.row;
-    EXPECT_EQ(data.findings[0].first, "ml1.csv:3") << one.row;
+    ASSERT_THAT(data.notes, SizeIs(1)) << one.row;
+    EXPECT_EQ(PlainText(data.notes[0]), one.what);
+    EXPECT_EQ(data.notes[0].count, 2u) << one.row;
+    EXPECT_EQ(data.notes[0].first, "ml1.csv:3") << one.row;
     ASSERT_THAT(data.runs, SizeIs(1)) << one.row;
     EXPECT_THAT(data.runs[0].tree.nodes, SizeIs(2)) << one.row;
   }
@@ -186,7 +182,7 @@ TEST(FeatureCsv, NothingLeftIsAnErrorWithTheFirstReason) {
   auto data = Read({File("ml1.csv", Row(":Linear"))});
   ASSERT_FALSE(data);
   EXPECT_THAT(data.error().message,
-              HasSubstr("data: no row that can be used; ml1.csv:2: an empty scope"));
+              HasSubstr("data: no row that can be used; ml1.csv:2: scope empty: level_name"));
   EXPECT_THAT(Read({File("ml1.csv", "")}).error().message, HasSubstr("no row that can be used"));
   EXPECT_THAT(Read({{"ml1.csv", " \n", RowKind::kModel}}).error().message, HasSubstr("empty"));
 }
@@ -194,11 +190,9 @@ TEST(FeatureCsv, NothingLeftIsAnErrorWithTheFirstReason) {
 TEST(FeatureCsv, MissingParentIsFoundAndTheRowHangsBelowTheNearest) {
   const Dataset data = ReadOk({File("model.csv", Row("m")), File("module.csv", Row("a:A")),
                                File("ml1.csv", Row("a.b.c:Linear") + Row("a.list.0:Linear"))});
-  ASSERT_THAT(data.findings, SizeIs(1));
-  EXPECT_EQ(data.findings[0].what,
-            "a row whose parent has no row; it hangs below the nearest that has one (first: no row "
-            "for 'a.b')");
-  EXPECT_EQ(data.findings[0].first, "ml1.csv:2");
+  ASSERT_THAT(data.notes, SizeIs(1));
+  EXPECT_EQ(PlainText(data.notes[0]), "parent_without_row example=no row for 'a.b'");
+  EXPECT_EQ(data.notes[0].first, "ml1.csv:2");
   EXPECT_FALSE(data.runs[0].complete);
   EXPECT_THAT(Paths(data.runs[0]), ElementsAre(":", "a:A", "a/b.c:Linear", "a/list.0:Linear"));
 }
@@ -207,9 +201,9 @@ TEST(FeatureCsv, ParentOfAListIsMissedToo) {
   const Dataset data =
       ReadOk({File("model.csv", Row("m")),
               File("module.csv", Row("encoder.layer.0:Block") + Row("h.0:Block"))});
-  ASSERT_THAT(data.findings, SizeIs(1));
-  EXPECT_THAT(data.findings[0].what, HasSubstr("no row for 'encoder'"));
-  EXPECT_EQ(data.findings[0].count, 1u);
+  ASSERT_THAT(data.notes, SizeIs(1));
+  EXPECT_THAT(PlainText(data.notes[0]), HasSubstr("no row for 'encoder'"));
+  EXPECT_EQ(data.notes[0].count, 1u);
   EXPECT_FALSE(data.runs[0].complete);
 }
 
@@ -221,10 +215,8 @@ TEST(FeatureCsv, RunWithoutModelRowHasARootOfWhichNothingIsKnown) {
   EXPECT_TRUE(std::isnan(run.measured[0]));
   EXPECT_TRUE(std::isnan(At(run.features[0], Feature::kBatchSize)));
   EXPECT_EQ(run.batch_size, 8);
-  ASSERT_THAT(data.findings, SizeIs(1));
-  EXPECT_EQ(data.findings[0].what,
-            "an input size without a model row; nothing is known of its root (first: m 8x32, 2 "
-            "rows)");
+  ASSERT_THAT(data.notes, SizeIs(1));
+  EXPECT_EQ(PlainText(data.notes[0]), "no_model_row example=m 8x32, 2 rows");
 }
 
 TEST(FeatureCsv, ColumnLevelSaysWhatARowIs) {
@@ -235,9 +227,8 @@ TEST(FeatureCsv, ColumnLevelSaysWhatARowIs) {
   ASSERT_THAT(data.runs, SizeIs(1));
   EXPECT_THAT(Paths(data.runs[0]),
               ElementsAre(":", "a:A", "a/b:Linear", "a/matmul:MatMul", "a/matmul_1:MatMul"));
-  ASSERT_THAT(data.findings, SizeIs(1));
-  EXPECT_EQ(data.findings[0].what,
-            "a level other than ml, ml-np, module and model; row left out (first: level 'kernel')");
+  ASSERT_THAT(data.notes, SizeIs(1));
+  EXPECT_EQ(PlainText(data.notes[0]), "level_not_known example=level 'kernel'");
 }
 
 TEST(FeatureCsv, NamesOfOccurrencesGiveWay) {
@@ -253,8 +244,8 @@ TEST(FeatureCsv, ScopesThatAreTooDeepAreLeftOut) {
   for (int i = 0; i < 100; ++i) deep += ".a";
   const Dataset data =
       ReadOk({File("model.csv", Row("m")), File("ml1.csv", Row(deep + ":Linear"))});
-  ASSERT_THAT(data.findings, SizeIs(1));
-  EXPECT_THAT(data.findings[0].what, HasSubstr("a scope of more than 100 parts"));
+  ASSERT_THAT(data.notes, SizeIs(1));
+  EXPECT_THAT(PlainText(data.notes[0]), HasSubstr("scope_too_deep"));
 }
 
 TEST(FeatureCsv, KindByFileName) {

@@ -25,7 +25,7 @@ namespace beryl::learn {
 // Reads a data set: a folder with IrEne's ml1_level_features.csv, ml2_..., module_... and
 // model_level_features.csv, one such CSV, or the authors' trees as JSON lines (by content, not by
 // name). Trees are rebuilt from scopes. A row that cannot be used (text for a number, NaN, energy
-// that is not positive, a duplicate) is left out and found in Dataset::findings; a missing column
+// that is not positive, a duplicate) is left out and found in Dataset::notes; a missing column
 // or a file that is none of these is an error. Without `needs_energy`, rows may have none.
 struct DatasetOptions {
   bool needs_energy = true;
@@ -72,9 +72,9 @@ Result<EnergyModel> Train(const Dataset& data, const TrainOptions& options);
 Result<bool> CheckPredictsData(const EnergyModel& model);
 
 // A column for each run, with low and high where the model has bands. NaN: it could not be
-// predicted; `findings` says why.
+// predicted; `notes` says why.
 std::vector<Column> Predict(const EnergyModel& model, const Dataset& data,
-                            std::vector<DataFinding>& findings);
+                            std::vector<Note>& notes);
 
 // The same for models that were never run: energy and, where the profile knows it, time of every
 // node of a description. What has to be worked out of the profile is worked out once.
@@ -110,12 +110,12 @@ Result<Calibration> Calibrate(const Dataset& data, uint64_t rows, uint64_t seed,
 
 // Where the energy of each model goes, over all its input sizes.
 Result<std::vector<Breakdown>> BreakDown(const Dataset& data, const std::vector<Column>& predicted,
-                                         std::vector<DataFinding>& findings);
+                                         std::vector<Note>& notes);
 
 // The table of prices and emissions that ships with the program, and any of its form.
 std::string_view BundledElectricity();
 Result<std::vector<Electricity>> ReadElectricity(std::string_view text, const std::string& name,
-                                                 std::vector<DataFinding>& findings);
+                                                 std::vector<Note>& notes);
 
 // What queries cost, a row for each run of the given size (of all, where it is not given).
 struct CostOptions {
@@ -130,7 +130,7 @@ Result<QueryCosts> CostQueries(const Dataset& data, const std::vector<Column>& p
 
 // A CSV with the columns model and accuracy, and label if you like.
 Result<std::vector<ModelAccuracy>> ReadAccuracies(std::string_view text, const std::string& name,
-                                                  std::vector<DataFinding>& findings);
+                                                  std::vector<Note>& notes);
 
 // Accuracy against energy at one input size: the one given, else the largest that all models have
 // (batch size times length) with as much of it as was given.

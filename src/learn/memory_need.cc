@@ -4,13 +4,12 @@
 #include <cmath>
 #include <string_view>
 
-#include <fmt/format.h>
+#include "types/unknown.h"
 
 namespace beryl::learn {
 namespace {
 
 constexpr double kGiga = 1e9;
-constexpr double kMega = 1e6;
 constexpr int64_t kMostGpus = 1024;
 
 double ActivationWidth(Dtype dtype) { return dtype == Dtype::kFloat32 ? 4 : 2; }
@@ -74,12 +73,6 @@ double CacheByAttention(const Description& description, RunPhase phase) {
   return elements;
 }
 
-std::string Gigabytes(double bytes) {
-  const double giga = bytes / kGiga;
-  if (giga < 0.095) return fmt::format("{:.0f} MB", std::ceil(bytes / kMega));
-  return fmt::format("{:.{}f} GB", giga, giga < 9.95 ? 1 : 0);
-}
-
 }  // namespace
 
 MemoryNeed MemoryNeedOf(const Description& description) {
@@ -103,23 +96,22 @@ MemoryNeed MemoryNeedOf(const Description& description) {
   return need;
 }
 
-std::string MemoryNote(const Datasheet& sheet, const Description& description) {
-  if (std::isnan(sheet.memory)) return "";
+void NoteMemory(const Datasheet& sheet, const Description& description, std::vector<Note>& notes) {
+  if (std::isnan(sheet.memory)) return;
   const MemoryNeed need = MemoryNeedOf(description);
   const int64_t gpus = std::max<int64_t>(1, description.input.gpus);
   const auto fits = [&](int64_t on) {
     return need.Total() <= sheet.memory * static_cast<double>(on);
   };
-  std::string what = Gigabytes(need.weights) + " of weights";
-  if (need.cache > 0) what += fmt::format(" and {} of keys and values", Gigabytes(need.cache));
-  const std::string where =
-      fmt::format("{} of memory{}", Gigabytes(sheet.memory * static_cast<double>(gpus)),
-                  sheet.gpu ? fmt::format(" on {} GPU{}", gpus, gpus > 1 ? "s" : "") : "");
-  if (fits(gpus)) return fmt::format("fits: {}, {}; activations are not counted", what, where);
   int64_t enough = gpus;
   while (enough < kMostGpus && !fits(enough)) enough *= 2;
-  return fmt::format("does not fit: {}, {}{}", what, where,
-                     sheet.gpu && fits(enough) ? fmt::format("; --gpus {} would do", enough) : "");
+  const double cache = need.cache > 0 ? need.cache / kGiga : kUnknown;
+  const double memory = sheet.memory * static_cast<double>(gpus) / kGiga;
+  Note& note =
+      notes.emplace_back(fits(gpus) ? NoteKind::kFits : NoteKind::kDoesNotFit, "",
+                         std::vector<NoteValue>{need.weights / kGiga, cache, memory,
+                                                sheet.gpu ? NoteValue(gpus) : NoteValue()});
+  if (!fits(gpus) && sheet.gpu && fits(enough)) note.values.emplace_back(enough);
 }
 
 }  // namespace beryl::learn

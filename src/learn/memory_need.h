@@ -1,10 +1,11 @@
 // Whether a model fits: its weights, and the keys and values that a generation keeps.
 #pragma once
 
-#include <string>
+#include <vector>
 
 #include "types/datasheet.h"
 #include "types/description.h"
+#include "types/note.h"
 
 namespace beryl::learn {
 
@@ -17,8 +18,7 @@ struct MemoryNeed {
 };
 MemoryNeed MemoryNeedOf(const Description& description);
 
-// "does not fit: 140 GB of weights, 80 GB of memory on 1 GPU; --gpus 2 would do", or that it fits;
-// empty where the memory is not known.
-std::string MemoryNote(const Datasheet& sheet, const Description& description);
+// Whether it fits, and on how many GPUs it would; nothing where the memory is not known.
+void NoteMemory(const Datasheet& sheet, const Description& description, std::vector<Note>& notes);
 
 }  // namespace beryl::learn

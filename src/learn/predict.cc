@@ -1,5 +1,4 @@
 #include <cmath>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -18,17 +17,12 @@ class Unpredicted {
   void Add(const ModelRun& run, NodeId node, const Measurement& row, const std::string& type) {
     for (const Feature feature : model_.features) {
       if (std::isnan(At(row.features, feature))) {
-        Count(fmt::format("nodes have no '{}', which the model needs: not predicted",
-                          LookOf(feature).column),
-              run, node);
+        Count({NoteKind::kFeatureMissing, std::string(LookOf(feature).column)}, run, node);
         return;
       }
     }
     if (!model_.primitives.empty() && !run.complete && row.level != kPrimitiveLevel) {
-      Count(
-          "modules and models of runs with rows missing are not added up from their parts; the "
-          "method law needs no parts",
-          run, node);
+      Count(NoteKind::kPartsMissing, run, node);
       return;
     }
     if (!model_.primitives.empty() && row.level == kPrimitiveLevel) {
@@ -36,28 +30,21 @@ class Unpredicted {
       for (const auto& [name, regressor] : model_.primitives) {
         trained += (trained.empty() ? "" : ", ") + name;
       }
-      Count(fmt::format("ML primitives of type {} are unknown to the model (trained on {}): they "
-                        "and what contains them are not predicted; the method law knows no types",
-                        type, trained),
-            run, node);
+      Count({NoteKind::kTypeUnknownToModel, type, {trained}}, run, node);
     }
   }
 
-  void Take(std::vector<DataFinding>& findings) const {
-    for (const auto& [what, finding] : found_) findings.push_back(finding);
+  void Count(Note note, const ModelRun& run, NodeId node) {
+    note.first = PlaceOf(data_, run, node);
+    CountNote(notes_, note);
   }
+
+  const std::vector<Note>& notes() const { return notes_; }
 
  private:
-  void Count(std::string what, const ModelRun& run, NodeId node) {
-    DataFinding& finding = found_[what];
-    if (finding.count++ > 0) return;
-    finding.what = std::move(what);
-    finding.first = PlaceOf(data_, run, node);
-  }
-
   const EnergyModel& model_;
   const Dataset& data_;
-  std::map<std::string, DataFinding> found_;
+  std::vector<Note> notes_;
 };
 
 std::vector<double> SelfOf(const ModelTree& tree, const std::vector<double>& total) {
@@ -79,14 +66,12 @@ Result<bool> CheckPredictsData(const EnergyModel& model) {
 }
 
 std::vector<Column> Predict(const EnergyModel& model, const Dataset& data,
-                            std::vector<DataFinding>& findings) {
+                            std::vector<Note>& notes) {
   const Measurements all = Gather(data);
   std::vector<Spread> spreads;
   const std::vector<double> joules =
       PredictNodes(model, all, ModelChoice(all.models.size(), true), &spreads);
   Unpredicted unpredicted(model, data);
-  DataFinding below{
-      "nodes are predicted to take less than no energy: the method does not hold there", 0, ""};
   std::vector<Column> columns;
   for (size_t index = 0; index < data.runs.size(); ++index) {
     const ModelRun& run = data.runs[index];
@@ -104,7 +89,7 @@ std::vector<Column> Predict(const EnergyModel& model, const Dataset& data,
                            model.described->noise_factors[row.level]);
       column.low.push_back(interval.low);
       column.high.push_back(interval.high);
-      if (column.total[node] < 0 && below.count++ == 0) below.first = PlaceOf(data, run, node);
+      if (column.total[node] < 0) unpredicted.Count(NoteKind::kPredictedBelowZero, run, node);
       // A root that the data has no row of is no loss.
       if (std::isnan(column.total[node]) && (node > 0 || run.measured[0] > 0)) {
         unpredicted.Add(run, node, row, run.tree.nodes[node].type);
@@ -112,8 +97,7 @@ std::vector<Column> Predict(const EnergyModel& model, const Dataset& data,
     }
     columns.push_back(std::move(column));
   }
-  unpredicted.Take(findings);
-  if (below.count > 0) findings.push_back(below);
+  AppendNotes(notes, unpredicted.notes());
   return columns;
 }
 

@@ -4,9 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "base/text.h"
 #include "learn/memory_need.h"
 
 namespace beryl::learn {
@@ -142,29 +139,20 @@ class Roofline {
   double link_;
 };
 
-const char* DeviceWord(const Datasheet& sheet) { return sheet.gpu ? "GPU" : "processor"; }
-
-std::string ScopeNote(const Datasheet& sheet, const Description& description) {
-  const int64_t gpus = description.input.gpus;
-  return fmt::format(
-      "energy of the {} alone{}: the rest of the machine, cooling and the losses of power supplies "
-      "are not in it",
-      DeviceWord(sheet), gpus > 1 ? fmt::format(", all {} of them", gpus) : "");
-}
-
-// What the datasheet does not say of the numbers' type, or says in two ways; empty: nothing.
-std::string RateNote(const Datasheet& sheet, Dtype dtype) {
-  const bool half = !std::isnan(RateOf(sheet, Dtype::kFloat16));
+// What the datasheet does not say of the numbers' type, or says in two ways.
+void NoteRate(const Datasheet& sheet, Dtype dtype, std::vector<Note>& notes) {
+  const auto rate_of = [&](Dtype of) { return sheet.matmul_flops[static_cast<size_t>(of)]; };
   if (dtype == Dtype::kFloat32) {
-    return sheet.gpu && RateOf(sheet, Dtype::kFloat16) > 4 * RateOf(sheet, Dtype::kFloat32)
-               ? "float32 products at the full float32 rate, without TF32"
-               : "";
+    const bool has_tf32 = sheet.gpu && rate_of(Dtype::kFloat16) > 4 * rate_of(Dtype::kFloat32);
+    if (has_tf32) notes.push_back(NoteKind::kWithoutTf32);
+    return;
   }
-  if (!std::isnan(RateOf(sheet, dtype))) return "";
-  return fmt::format("products of {} at the rate of {}: {}", DtypeName(dtype),
-                     IsNarrow(dtype) && half ? "float16" : "float32",
-                     IsNarrow(dtype) ? "only weights are that narrow, and are widened first"
-                                     : "the device has no faster units for them");
+  if (!std::isnan(rate_of(dtype))) return;
+  const bool narrow = dtype == Dtype::kInt8 || dtype == Dtype::kInt4;
+  const bool half = !std::isnan(rate_of(Dtype::kFloat16));
+  notes.push_back({narrow ? NoteKind::kProductsWidened : NoteKind::kNoFasterUnits,
+                   std::string(DtypeName(dtype)),
+                   {DtypeName(narrow && half ? Dtype::kFloat16 : Dtype::kFloat32)}});
 }
 
 }  // namespace
@@ -206,23 +194,18 @@ void PredictByDatasheet(const Datasheet& sheet, const Description& description,
   out.machine = sheet.device;
   out.calibrated = false;
   out.nominal = kNominal;
-  out.notes.push_back(fmt::format(
-      "uncalibrated: by the datasheet of {}, never held against a meter; intervals are a factor "
-      "of {:.2g} either way, which is assumed, not measured",
-      sheet.device, priors.factor + priors.launch_factor * launch_share(0)));
-  out.notes.push_back(ScopeNote(sheet, description));
-  if (std::string note = RateNote(sheet, description.dtype); !note.empty()) {
-    out.notes.push_back(std::move(note));
-  }
+  out.notes.push_back({NoteKind::kUncalibrated,
+                       sheet.device,
+                       {priors.factor + priors.launch_factor * launch_share(0)}});
+  const int64_t gpus = description.input.gpus;
+  out.notes.push_back({NoteKind::kDeviceAlone,
+                       sheet.gpu ? "GPU" : "processor",
+                       {gpus > 1 ? NoteValue(gpus) : NoteValue()}});
+  NoteRate(sheet, description.dtype, out.notes);
   if (launch_share(0) > kMostlyLaunch) {
-    out.notes.push_back(fmt::format(
-        "{} of the time goes into starting operations one by one: a compiled or fused program "
-        "takes far less, and a slow host more",
-        FormatPercent(launch_share(0))));
+    out.notes.push_back({NoteKind::kMostlyStarting, "", {launch_share(0)}});
   }
-  if (std::string note = MemoryNote(sheet, description); !note.empty()) {
-    out.notes.push_back(std::move(note));
-  }
+  NoteMemory(sheet, description, out.notes);
   out.energy = std::move(column);
   out.seconds = std::move(seconds);
 }

@@ -10,14 +10,16 @@
 #include "learn/datasheet.h"
 #include "learn/memory_need.h"
 #include "types/dataset.h"
+#include "types/note_testing.h"
 
 namespace beryl::learn {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 // A model, a module in it, and math operations in that, each in a primitive of its own.
@@ -127,8 +129,8 @@ TEST(PredictDatasheet, TinyWorkIsAllLaunchAndItsIntervalIsWider) {
   };
   EXPECT_NEAR(std::sqrt(width(large)), 2, 0.01);
   EXPECT_NEAR(std::sqrt(width(prediction)), 3, 0.01);
-  EXPECT_THAT(prediction.notes, Contains(HasSubstr("of the time goes into starting operations")));
-  EXPECT_THAT(large.notes, Each(Not(HasSubstr("starting operations"))));
+  EXPECT_THAT(Plain(prediction.notes), Contains(HasSubstr("mostly_starting share=")));
+  EXPECT_THAT(Plain(large.notes), Each(Not(HasSubstr("mostly_starting"))));
 }
 
 TEST(PredictDatasheet, SplitWorkIsSharedAndReplicatedWorkIsDoneByEach) {
@@ -148,7 +150,7 @@ TEST(PredictDatasheet, SplitWorkIsSharedAndReplicatedWorkIsDoneByEach) {
   const auto copied = Predict(sheet, replicated);
   EXPECT_NEAR(copied.seconds[0], alone.seconds[0], 1e-9 * alone.seconds[0]);
   EXPECT_NEAR(copied.energy.total[0], 4 * alone.energy.total[0], 1e-9 * copied.energy.total[0]);
-  EXPECT_THAT(copied.notes, Contains(HasSubstr("all 4 of them")));
+  EXPECT_THAT(Plain(copied.notes), Contains("device_alone GPU gpus=4"));
 }
 
 TEST(PredictDatasheet, WhatIsSentGoesAtTheLinksPaceOrTheHosts) {
@@ -227,11 +229,11 @@ TEST(PredictDatasheet, TypesThatADeviceLacksFallBack) {
   EXPECT_EQ(MatmulRate(sheet, Dtype::kBfloat16), 15.7e12);
   EXPECT_EQ(MatmulRate(sheet, Dtype::kInt4), 125e12);
   const auto bfloat16 = Predict(sheet, Describe({Product(64, 64, 64)}, Dtype::kBfloat16));
-  EXPECT_THAT(bfloat16.notes, Contains(HasSubstr("bfloat16 at the rate of float32")));
+  EXPECT_THAT(Plain(bfloat16.notes), Contains("no_faster_units bfloat16 rate=float32"));
   const auto int8 = Predict(sheet, Describe({Product(64, 64, 64)}, Dtype::kInt8));
-  EXPECT_THAT(int8.notes, Contains(HasSubstr("int8 at the rate of float16: only weights")));
+  EXPECT_THAT(Plain(int8.notes), Contains("products_widened int8 rate=float16"));
   const auto float16 = Predict(sheet, Describe({Product(64, 64, 64)}, Dtype::kFloat16));
-  EXPECT_THAT(float16.notes, Each(Not(HasSubstr("at the rate of"))));
+  EXPECT_THAT(Plain(float16.notes), Each(Not(HasSubstr("rate="))));
   sheet.matmul_flops[static_cast<size_t>(Dtype::kInt8)] = 500e12;
   EXPECT_EQ(MatmulRate(sheet, Dtype::kInt8), 500e12);
   EXPECT_EQ(MatmulRate(*FindDatasheet("gtx-1080-ti"), Dtype::kInt8), 11.34e12);
@@ -244,13 +246,12 @@ TEST(PredictDatasheet, ItSaysThatItIsUncalibratedAndOfWhat) {
   EXPECT_EQ(prediction.machine, "NVIDIA A100 80GB SXM");
   EXPECT_EQ(prediction.energy.label, "predicted");
   EXPECT_EQ(prediction.energy.origin, Origin::kUncalibrated);
-  EXPECT_THAT(prediction.notes,
-              Contains(AllOf(HasSubstr("uncalibrated: by the datasheet of NVIDIA A100 80GB SXM"),
-                             HasSubstr("never held against a meter"))));
-  EXPECT_THAT(prediction.notes, Contains(HasSubstr("energy of the GPU alone: ")));
-  EXPECT_THAT(prediction.notes, Contains(HasSubstr("without TF32")));
-  EXPECT_THAT(Predict(*FindDatasheet("epyc-7763"), Describe({Product(64, 64, 64)})).notes,
-              Contains(HasSubstr("energy of the processor alone: ")));
+  EXPECT_THAT(Plain(prediction.notes),
+              Contains(HasSubstr("uncalibrated NVIDIA A100 80GB SXM factor=")));
+  EXPECT_THAT(Plain(prediction.notes), Contains("device_alone GPU"));
+  EXPECT_THAT(Plain(prediction.notes), Contains("without_tf32"));
+  EXPECT_THAT(Plain(Predict(*FindDatasheet("epyc-7763"), Describe({Product(64, 64, 64)})).notes),
+              Contains("device_alone processor"));
 }
 
 // Llama 2 7B, a token at batch 1: all weights are read once. 9.5 ms are measured where the program
@@ -284,16 +285,20 @@ TEST(MemoryNeed, SaysHowManyGpusWouldDo) {
   DescribedNode product = Product(1, 1000, 1000);
   product.parameters = 70'000'000'000;
   Description description = Describe({product});
-  EXPECT_EQ(MemoryNote(A100(), description),
-            "does not fit: 140 GB of weights, 80 GB of memory on 1 GPU; --gpus 2 would do");
+  const auto say = [&](const Datasheet& sheet) {
+    std::vector<Note> notes;
+    NoteMemory(sheet, description, notes);
+    return Plain(notes);
+  };
+  EXPECT_THAT(say(A100()),
+              ElementsAre("does_not_fit weights_gb=140 memory_gb=80 gpus=1 enough_gpus=2"));
   description.input.gpus = 2;
-  EXPECT_EQ(MemoryNote(A100(), description),
-            "fits: 140 GB of weights, 160 GB of memory on 2 GPUs; activations are not counted");
+  EXPECT_THAT(say(A100()), ElementsAre("fits weights_gb=140 memory_gb=160 gpus=2"));
   description.input.gpus = 1;
   Datasheet small = *FindDatasheet("ryzen-9-7950x");
-  EXPECT_EQ(MemoryNote(small, description), "does not fit: 140 GB of weights, 128 GB of memory");
+  EXPECT_THAT(say(small), ElementsAre("does_not_fit weights_gb=140 memory_gb=128"));
   small.memory = kUnknown;
-  EXPECT_EQ(MemoryNote(small, description), "");
+  EXPECT_THAT(say(small), IsEmpty());
 }
 
 TEST(MemoryNeed, KeysAndValuesOfAllTokensAreKept) {

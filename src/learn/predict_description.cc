@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "learn/intervals.h"
 #include "learn/learn.h"
 #include "learn/memory_need.h"
@@ -62,21 +61,17 @@ std::vector<NodeId> PassesOf(const Description& description) {
 }
 
 // What no measurement of the profile says anything about, and the doubt that it brings.
-double DoubtAbout(const Description& description, std::vector<std::string>& notes) {
+double DoubtAbout(const Description& description, std::vector<Note>& notes) {
   double doubt = 0;
-  const auto add = [&](double size, std::string note) {
+  const auto add = [&](double size, Note note) {
     doubt = std::hypot(doubt, size);
     notes.push_back(std::move(note));
   };
   if (description.dtype != Dtype::kFloat32) {
-    add(kOtherDtype, fmt::format("the profile was trained on float32 only: for {} its costs of "
-                                 "operations are a guess, and the interval is wide",
-                                 DtypeName(description.dtype)));
+    add(kOtherDtype, {NoteKind::kTrainedOnFloat32, std::string(DtypeName(description.dtype))});
   }
   if (description.attention != AttentionKind::kEager) {
-    add(kFusedAttention,
-        "the profile was trained on eager attention only: fused attention is taken for its "
-        "products, and the interval is wide");
+    add(kFusedAttention, NoteKind::kTrainedOnEager);
   }
   return doubt;
 }
@@ -143,20 +138,12 @@ void PredictByCosts(const DescribedModel& described, const PreparedCosts& energy
   }
   const MemoryNeed need = MemoryNeedOf(description);
   if (need.Total() > kWorthSaying) {
-    out.notes.push_back(fmt::format(
-        "needs {} for weights{}, and room for activations; the profile does not say whether its "
-        "machine has that",
-        FormatBytes(static_cast<uint64_t>(need.weights)),
-        need.cache > 0 ? fmt::format(" and {} for keys and values",
-                                     FormatBytes(static_cast<uint64_t>(need.cache)))
-                       : ""));
+    out.notes.push_back(
+        {NoteKind::kMemoryNeeded, "", {need.weights, need.cache > 0 ? need.cache : kUnknown}});
   }
   const double share = out.energy.total[0] > 0 ? beyond_j / out.energy.total[0] : 0;
   if (doubt == 0 && share > 0.005) {
-    out.notes.push_back(fmt::format(
-        "{:.0f} % of the energy is in primitives of shapes beyond what the profile was trained on: "
-        "there it goes by operations and bytes, and intervals are wider",
-        100 * share));
+    out.notes.push_back({NoteKind::kBeyondTraining, "", {share}});
   }
 }
 

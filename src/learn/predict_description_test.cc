@@ -5,6 +5,7 @@
 
 #include "learn/described_testing.h"
 #include "learn/learn.h"
+#include "types/note_testing.h"
 
 namespace beryl::learn {
 namespace {
@@ -66,7 +67,7 @@ TEST(PredictDescription, WidensAndSaysWhatTheProfileHasNeverSeen) {
   ASSERT_TRUE(narrow);
   EXPECT_GT(narrow->energy.high[0] / narrow->energy.total[0],
             plain->energy.high[0] / plain->energy.total[0]);
-  EXPECT_THAT(narrow->notes, Contains(HasSubstr("float32 only")));
+  EXPECT_THAT(Plain(narrow->notes), Contains(HasSubstr("trained_on_float32")));
   EXPECT_TRUE(narrow->energy.marked[0]);
 }
 

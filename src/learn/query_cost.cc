@@ -17,12 +17,17 @@ namespace {
 constexpr double kJoulesPerKwh = 3.6e6;
 constexpr double kGramsPerKilogram = 1e3;
 
-// Nothing in the field: not known. What is no number that a price or an emission can be: a finding.
-double Figure(const std::string& field, const std::string& place, DataFinding& bad) {
+void CountAt(const std::string& place, Note note, std::vector<Note>& notes) {
+  note.first = place;
+  CountNote(notes, note);
+}
+
+// Nothing in the field: not known. What is no number that a price or an emission can be: a note.
+double Figure(const std::string& field, const std::string& place, std::vector<Note>& notes) {
   if (field.empty()) return kUnknown;
   const auto number = ParseNumber(field);
   if (number && *number >= 0) return *number;
-  if (bad.count++ == 0) bad.first = place;
+  CountAt(place, NoteKind::kElectricityNotUsed, notes);
   return kUnknown;
 }
 
@@ -52,27 +57,22 @@ QueryCosts::Row RowOf(const ModelRun& run, bool predicted, const WholeEnergy& en
 std::string_view BundledElectricity() { return embedded::kGrid; }
 
 Result<std::vector<Electricity>> ReadElectricity(std::string_view text, const std::string& name,
-                                                 std::vector<DataFinding>& findings) {
+                                                 std::vector<Note>& notes) {
   auto sheet = ReadSheet(std::string(text), name,
                          {"region", "price_per_kwh", "currency", "price_date", "price_source",
                           "co2e_g_per_kwh", "carbon_date", "carbon_source"},
                          8);
   if (!sheet) return sheet.error();
   std::vector<Electricity> regions;
-  DataFinding bad{"a price or emission that is not a number from 0: taken as not known", 0, ""};
-  DataFinding nameless{"a line without a region: left out", 0, ""};
   for (Sheet::Row& row : sheet->rows) {
     const std::string place = fmt::format("{}:{}", name, row.line);
     if (row.fields[0].empty()) {
-      if (nameless.count++ == 0) nameless.first = place;
+      CountAt(place, NoteKind::kLineWithoutRegion, notes);
       continue;
     }
-    regions.push_back({row.fields[0], Figure(row.fields[1], place, bad), row.fields[2],
-                       row.fields[3], row.fields[4], Figure(row.fields[5], place, bad),
+    regions.push_back({row.fields[0], Figure(row.fields[1], place, notes), row.fields[2],
+                       row.fields[3], row.fields[4], Figure(row.fields[5], place, notes),
                        row.fields[6], row.fields[7]});
-  }
-  for (DataFinding& finding : std::vector<DataFinding>{bad, nameless}) {
-    if (finding.count > 0) findings.push_back(std::move(finding));
   }
   return regions;
 }

@@ -80,10 +80,10 @@ TEST(CostQueries, SaysWhichSizesThereAre) {
 }
 
 TEST(ReadElectricity, TheBundledTableIsSound) {
-  std::vector<DataFinding> findings;
-  const auto regions = ReadElectricity(BundledElectricity(), "bundled", findings);
+  std::vector<Note> notes;
+  const auto regions = ReadElectricity(BundledElectricity(), "bundled", notes);
   ASSERT_TRUE(regions);
-  EXPECT_THAT(findings, IsEmpty());
+  EXPECT_THAT(notes, IsEmpty());
   EXPECT_EQ(regions->front().region, "US");
   EXPECT_DOUBLE_EQ(regions->front().price_per_kwh, 0.1319);
   for (const Electricity& region : *regions) {
@@ -98,28 +98,28 @@ TEST(ReadElectricity, TheBundledTableIsSound) {
 }
 
 TEST(ReadElectricity, BadFiguresAreFindings) {
-  std::vector<DataFinding> findings;
+  std::vector<Note> notes;
   const auto regions = ReadElectricity(
       std::string(kHeader) + "A,cheap,EUR,2024,me,-3,2024,me\n,1,,,,,,\nB,\"0.2\",EUR\n", "grid",
-      findings);
+      notes);
   ASSERT_TRUE(regions);
   ASSERT_THAT(*regions, SizeIs(2));
   EXPECT_TRUE(std::isnan((*regions)[0].price_per_kwh));
   EXPECT_TRUE(std::isnan((*regions)[0].co2e_g_per_kwh));
   EXPECT_DOUBLE_EQ((*regions)[1].price_per_kwh, 0.2);
-  ASSERT_THAT(findings, SizeIs(2));
-  EXPECT_EQ(findings[0].count, 2u);
-  EXPECT_EQ(findings[0].first, "grid:2");
-  EXPECT_EQ(findings[1].first, "grid:3");
+  ASSERT_THAT(notes, SizeIs(2));
+  EXPECT_EQ(notes[0].count, 2u);
+  EXPECT_EQ(notes[0].first, "grid:2");
+  EXPECT_EQ(notes[1].first, "grid:3");
 }
 
 TEST(ReadElectricity, AMissingColumnIsAnError) {
-  std::vector<DataFinding> findings;
-  const auto regions = ReadElectricity("# mine\nregion,price\nA,1\n", "grid", findings);
+  std::vector<Note> notes;
+  const auto regions = ReadElectricity("# mine\nregion,price\nA,1\n", "grid", notes);
   ASSERT_FALSE(regions);
   EXPECT_THAT(regions.error().message, HasSubstr("grid:2"));
   EXPECT_THAT(regions.error().message, HasSubstr("price_per_kwh"));
-  EXPECT_FALSE(ReadElectricity("", "grid", findings));
+  EXPECT_FALSE(ReadElectricity("", "grid", notes));
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ bool IsListItem(std::string_view scope) {
 class TreeBuilder {
  public:
   TreeBuilder(const std::vector<ScopedRow>& rows, const std::vector<std::string>& file_names,
-              FindingLog& log)
+              NoteLog& log)
       : rows_(rows), file_names_(file_names), log_(log) {}
 
   ModelRun Build(const std::vector<uint32_t>& members) {
@@ -73,15 +73,14 @@ class TreeBuilder {
   }
 
   void ReportDouble(const ScopedRow& row) {
-    log_.Count("a second row for a scope of a run; the first is kept", file_names_[row.file],
-               row.line, "level_name", row.kind == RowKind::kModel ? row.model : row.scope);
+    log_.Count(NoteKind::kScopeRepeated, file_names_[row.file], row.line, "level_name",
+               row.kind == RowKind::kModel ? row.model : row.scope);
   }
 
   void ReportNoModel(const std::vector<uint32_t>& members) {
     const ScopedRow& first = rows_[members.front()];
     run_.complete = false;
-    log_.Count("an input size without a model row; nothing is known of its root",
-               file_names_[first.file], first.line,
+    log_.Count(NoteKind::kNoModelRow, file_names_[first.file], first.line,
                fmt::format("{} {}x{}, {} {}", first.model, first.batch_size, first.seq_len,
                            members.size(), members.size() == 1 ? "row" : "rows"));
   }
@@ -148,8 +147,7 @@ class TreeBuilder {
     if (const std::string_view skipped = SkippedParent(name); !skipped.empty()) {
       run_.complete = false;
       const auto known = static_cast<size_t>(name.data() - scope.data());
-      log_.Count("a row whose parent has no row; it hangs below the nearest that has one",
-                 file_names_[row.file], row.line, "no row for",
+      log_.Count(NoteKind::kParentWithoutRow, file_names_[row.file], row.line, "no row for",
                  scope.substr(0, known + skipped.size()));
     }
     nodes_[node].name = CleanName(name);
@@ -190,7 +188,7 @@ class TreeBuilder {
 
   const std::vector<ScopedRow>& rows_;
   const std::vector<std::string>& file_names_;
-  FindingLog& log_;
+  NoteLog& log_;
   ModelRun run_;
   std::vector<Node> nodes_;  // 0 is the root
   ScopeIndex modules_;       // nodes by scope
@@ -256,7 +254,7 @@ std::string_view SkippedParent(std::string_view name) {
 }
 
 std::vector<ModelRun> BuildRuns(const std::vector<ScopedRow>& rows,
-                                const std::vector<std::string>& file_names, FindingLog& log) {
+                                const std::vector<std::string>& file_names, NoteLog& log) {
   TreeBuilder builder(rows, file_names, log);
   std::vector<ModelRun> runs;
   const auto groups = GroupByRun(rows);

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "learn/finding_log.h"
+#include "learn/note_log.h"
 #include "types/dataset.h"
 
 namespace beryl::learn {
@@ -55,6 +55,6 @@ std::string_view SkippedParent(std::string_view name);
 // have none follow. The parent of a scope is its longest prefix that has a module row. Rows of one
 // parent stand in the order: primitives, modules, occurrences, each as in `rows`.
 std::vector<ModelRun> BuildRuns(const std::vector<ScopedRow>& rows,
-                                const std::vector<std::string>& file_names, FindingLog& log);
+                                const std::vector<std::string>& file_names, NoteLog& log);
 
 }  // namespace beryl::learn

@@ -115,29 +115,25 @@ Result<Size> ChooseSize(const Dataset& data, const std::map<std::string, std::se
 }  // namespace
 
 Result<std::vector<ModelAccuracy>> ReadAccuracies(std::string_view text, const std::string& name,
-                                                  std::vector<DataFinding>& findings) {
+                                                  std::vector<Note>& notes) {
   auto sheet = ReadSheet(std::string(text), name, {"model", "accuracy", "label"}, 2);
   if (!sheet) return sheet.error();
   std::vector<ModelAccuracy> accuracies;
-  DataFinding bad{"a line without a model or with an accuracy that is no number: left out", 0, ""};
-  DataFinding again{"a model whose accuracy was said before: left out", 0, ""};
-  auto count = [&](DataFinding& finding, const Sheet::Row& row) {
-    if (finding.count++ == 0) finding.first = fmt::format("{}:{}", name, row.line);
+  auto count = [&](Note note, const Sheet::Row& row) {
+    note.first = fmt::format("{}:{}", name, row.line);
+    CountNote(notes, note);
   };
   for (const Sheet::Row& row : sheet->rows) {
     const auto accuracy = ParseNumber(row.fields[1]);
     const std::string& model = row.fields[0];
     if (!accuracy || model.empty()) {
-      count(bad, row);
+      count(NoteKind::kAccuracyNotUsed, row);
     } else if (std::any_of(accuracies.begin(), accuracies.end(),
                            [&](const auto& known) { return known.model == model; })) {
-      count(again, row);
+      count(NoteKind::kAccuracyRepeated, row);
     } else {
       accuracies.push_back({model, row.fields[2].empty() ? model : row.fields[2], *accuracy});
     }
-  }
-  for (const DataFinding& finding : {bad, again}) {
-    if (finding.count > 0) findings.push_back(finding);
   }
   if (accuracies.empty()) {
     return InvalidError(
@@ -146,10 +142,9 @@ Result<std::vector<ModelAccuracy>> ReadAccuracies(std::string_view text, const s
   const auto percent = static_cast<size_t>(std::count_if(
       accuracies.begin(), accuracies.end(), [](const auto& one) { return one.accuracy > 1; }));
   if (percent > 0 && percent < accuracies.size()) {
-    findings.push_back(
-        {"accuracies above 1 beside others that are not: one scale is needed to "
-         "compare them",
-         percent, name});
+    Note& scales = notes.emplace_back(NoteKind::kAccuracyScales);
+    scales.count = percent;
+    scales.first = name;
   }
   return accuracies;
 }

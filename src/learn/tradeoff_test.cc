@@ -152,32 +152,32 @@ TEST(TradeOff, FrontIsAFront) {
 }
 
 TEST(ReadAccuracies, LeavesOutWhatItCannotRead) {
-  std::vector<DataFinding> findings;
+  std::vector<Note> notes;
   const auto read = ReadAccuracies(
       "accuracy,label,model\n0.9,\"Big, and \"\"good\"\"\",a\nhigh,,b\n0.8,,c\n0.7,,a\n,,\n",
-      "acc.csv", findings);
+      "acc.csv", notes);
   ASSERT_TRUE(read);
   ASSERT_THAT(*read, SizeIs(2));
   EXPECT_EQ((*read)[0].label, "Big, and \"good\"");
   EXPECT_EQ((*read)[1].label, "c");
-  ASSERT_THAT(findings, SizeIs(2));
-  EXPECT_EQ(findings[0].first, "acc.csv:3");
-  EXPECT_EQ(findings[0].count, 2u);
-  EXPECT_EQ(findings[1].first, "acc.csv:5");
+  ASSERT_THAT(notes, SizeIs(2));
+  EXPECT_EQ(notes[0].first, "acc.csv:3");
+  EXPECT_EQ(notes[0].count, 2u);
+  EXPECT_EQ(notes[1].first, "acc.csv:5");
 }
 
 TEST(ReadAccuracies, TwoScalesAreSaid) {
-  std::vector<DataFinding> findings;
-  ASSERT_TRUE(ReadAccuracies("model,accuracy\na,0.9\nb,88\n", "acc.csv", findings));
-  EXPECT_THAT(findings, SizeIs(1));
+  std::vector<Note> notes;
+  ASSERT_TRUE(ReadAccuracies("model,accuracy\na,0.9\nb,88\n", "acc.csv", notes));
+  EXPECT_THAT(notes, SizeIs(1));
 }
 
 TEST(ReadAccuracies, NothingInItIsAnError) {
-  std::vector<DataFinding> findings;
-  EXPECT_FALSE(ReadAccuracies("", "a", findings));
-  EXPECT_FALSE(ReadAccuracies("model\nx\n", "a", findings));
-  EXPECT_FALSE(ReadAccuracies("model,accuracy\n", "a", findings));
-  EXPECT_THAT(findings, IsEmpty());
+  std::vector<Note> notes;
+  EXPECT_FALSE(ReadAccuracies("", "a", notes));
+  EXPECT_FALSE(ReadAccuracies("model\nx\n", "a", notes));
+  EXPECT_FALSE(ReadAccuracies("model,accuracy\n", "a", notes));
+  EXPECT_THAT(notes, IsEmpty());
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ std::optional<Level> ParseDataLevel(std::string_view name) {
 // Reads the run of one line.
 class LineReader {
  public:
-  LineReader(const TreeLinePlace& place, const DatasetOptions& options, FindingLog& log)
+  LineReader(const TreeLinePlace& place, const DatasetOptions& options, NoteLog& log)
       : file_(place.file),
         line_(place.line),
         options_(options),
@@ -55,8 +55,8 @@ class LineReader {
     return InvalidError(fmt::format("{}:{}: {}; see docs/data-sets.md", file_, line_, why));
   }
 
-  void Count(const char* reason, std::string_view what = {}, std::string_view value = {}) {
-    log_.Count(reason, file_, line_, what, value);
+  void Count(NoteKind kind, std::string_view what = {}, std::string_view value = {}) {
+    log_.Count(kind, file_, line_, what, value);
   }
 
   void ReadLineMember(json::Key key, json::Value value) {
@@ -71,7 +71,7 @@ class LineReader {
         why_broken_ = "a node in frontend_tree is not an object";
       }
     } else {
-      Count("a member of a line that means nothing here; it is not kept", RawMemberName(key));
+      Count(NoteKind::kMemberNotKnown, RawMemberName(key));
     }
   }
 
@@ -81,7 +81,7 @@ class LineReader {
     if (token == "null") return kUnknown;
     const auto number = ParseNumber(token);
     if (number && *number >= 0) return *number + 0.0;
-    Count("a number that cannot be used; it counts as unknown", RawMemberName(key), token);
+    Count(NoteKind::kNumberNotUsed, RawMemberName(key), token);
     return kUnknown;
   }
 
@@ -159,8 +159,7 @@ class LineReader {
     if (const auto level = ParseDataLevel(name)) {
       run_.tree.nodes[node].level = *level;
     } else {
-      Count("a type other than model, module, ml and ml-np; the node counts as a module", "type",
-            name);
+      Count(NoteKind::kTypeNotKnown, "type", name);
     }
   }
 
@@ -171,8 +170,7 @@ class LineReader {
     if (number && *number > 0) {
       run_.measured[node] = *number;
     } else {
-      Count("energy that is not a positive number; it counts as not measured",
-            "ground_truth_energy", token);
+      Count(NoteKind::kEnergyNotUsed, "ground_truth_energy", token);
     }
   }
 
@@ -189,7 +187,7 @@ class LineReader {
       NameNode(node);
       FinishFeatures(node);
       if (options_.needs_energy && std::isnan(run_.measured[node])) {
-        Count("a node without ground_truth_energy; nothing is learned from it", scopes_[node]);
+        Count(NoteKind::kNodeWithoutEnergy, scopes_[node]);
       }
     }
     if (IsUnknown(run_.features[0]) && std::isnan(run_.measured[0])) run_.complete = false;
@@ -206,14 +204,12 @@ class LineReader {
     if (scope.size() > above.size() + 1 && scope.starts_with(above) && scope[above.size()] == '.') {
       node.name = scope.substr(above.size() + 1);
     } else {
-      Count("a scope that does not continue that of its parent; the node is named by its type",
-            "scope", scope);
+      Count(NoteKind::kScopeNotBelowParent, "scope", scope);
       node.name = node.type.empty() ? "node" : NameOfType(node.type);
     }
     if (const std::string_view skipped = SkippedParent(node.name); !skipped.empty()) {
       run_.complete = false;
-      Count("a node whose parent has no node; it hangs below the nearest that has one",
-            "no node for", fmt::format("{}.{}", above, skipped));
+      Count(NoteKind::kParentWithoutNode, "no node for", fmt::format("{}.{}", above, skipped));
     }
   }
 
@@ -235,8 +231,7 @@ class LineReader {
     }
     auto need = [&](Feature feature) {
       if (known(feature)) return true;
-      Count("a node without one of the features; it counts as unknown", scopes_[node],
-            LookOf(feature).column);
+      Count(NoteKind::kNodeWithoutFeature, scopes_[node], LookOf(feature).column);
       return false;
     };
     for (const Feature feature : kAlwaysNeeded) {
@@ -252,7 +247,7 @@ class LineReader {
   uint64_t line_;
   const DatasetOptions& options_;
   size_t nodes_left_;
-  FindingLog& log_;
+  NoteLog& log_;
   ModelRun run_;
   std::vector<std::string> scopes_;  // by node
   std::vector<std::pair<NodeId, std::optional<Level>>> own_level_;
@@ -262,7 +257,7 @@ class LineReader {
 }  // namespace
 
 Result<ModelRun> ReadTreeLine(std::string text, const TreeLinePlace& place,
-                              const DatasetOptions& options, FindingLog& log) {
+                              const DatasetOptions& options, NoteLog& log) {
   return LineReader(place, options, log).Read(std::move(text));
 }
 

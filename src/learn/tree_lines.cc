@@ -62,10 +62,10 @@ class FileReader {
       return InvalidError(fmt::format(
           "{}: no trees in it; expected a JSON object on each line, see docs/data-sets.md", file_));
     }
-    data_.findings = log_.Take();
+    data_.notes = log_.Take();
     return std::move(data_);
   }
-  FindingLog& log() { return log_; }
+  NoteLog& log() { return log_; }
 
  private:
   // Whoever gets the first line wrong gave another kind of file; a later one is damaged.
@@ -75,14 +75,14 @@ class FileReader {
     if (!run && data_.runs.empty()) return run.error();
     if (!run) {
       const std::string place = fmt::format("{}:{}: ", file_, number);
-      log_.Count("a line that cannot be read; left out", file_, number,
+      log_.Count(NoteKind::kLineNotRead, file_, number,
                  std::string_view(run.error().message).substr(place.size()));
       return true;
     }
     nodes_ += run->tree.nodes.size();
     for (const std::string& id : run->ids) {
       if (!id.empty() && !ids_.insert(id).second) {
-        log_.Count("an id that another node has; evaluations match by it", file_, number, "id", id);
+        log_.Count(NoteKind::kIdRepeated, file_, number, "id", id);
       }
     }
     data_.runs.push_back(std::move(*run));
@@ -91,7 +91,7 @@ class FileReader {
 
   std::string file_;
   const DatasetOptions& options_;
-  FindingLog log_;
+  NoteLog log_;
   Dataset data_;
   std::unordered_set<std::string> ids_;
   size_t nodes_ = 0;
@@ -104,8 +104,7 @@ Result<Dataset> ReadTrees(ByteSource& source, const DatasetOptions& options) {
   if (!text) return text.error();
   FileReader reader(source, options);
   if (!source.damage().empty()) {
-    reader.log().Count("a compressed file that is damaged; what was before that is used",
-                       source.name(), 0, source.damage());
+    reader.log().Count(NoteKind::kCompressedFileDamaged, source.name(), 0, source.damage());
   }
   return reader.Read(*text);
 }

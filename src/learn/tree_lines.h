@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "learn/finding_log.h"
 #include "learn/learn.h"
+#include "learn/note_log.h"
 
 namespace beryl::learn {
 
@@ -35,6 +35,6 @@ struct TreeLinePlace {
 };
 // The run of one line. What is missing in it goes to `log`; an Error if it is not a tree.
 Result<ModelRun> ReadTreeLine(std::string text, const TreeLinePlace& place,
-                              const DatasetOptions& options, FindingLog& log);
+                              const DatasetOptions& options, NoteLog& log);
 
 }  // namespace beryl::learn

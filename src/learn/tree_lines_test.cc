@@ -108,11 +108,9 @@ TEST(Trees, AreRead) {
   EXPECT_THAT(run.lines, ElementsAre(2, 2, 2, 2, 2));
   // "encoder" has no node.
   EXPECT_FALSE(run.complete);
-  ASSERT_THAT(data.findings, SizeIs(1));
-  EXPECT_EQ(data.findings[0].what,
-            "a node whose parent has no node; it hangs below the nearest that has one (first: no "
-            "node for 'root.encoder')");
-  EXPECT_EQ(data.findings[0].first, "trees.jsonl:2");
+  ASSERT_THAT(data.notes, SizeIs(1));
+  EXPECT_EQ(PlainText(data.notes[0]), "parent_without_node example=no node for 'root.encoder'");
+  EXPECT_EQ(data.notes[0].first, "trees.jsonl:2");
 }
 
 TEST(Trees, BrokenFirstLineIsAnErrorAndALaterOneAFinding) {
@@ -127,10 +125,10 @@ TEST(Trees, BrokenFirstLineIsAnErrorAndALaterOneAFinding) {
     const Dataset rest = ReadOk(Line(Node("z", "root", "model", "M")) + broken + broken +
                                 Line(Node("y", "root", "model", "M")));
     EXPECT_THAT(rest.runs, SizeIs(2)) << broken;
-    ASSERT_THAT(rest.findings, SizeIs(1)) << broken;
-    EXPECT_THAT(rest.findings[0].what, HasSubstr("a line that cannot be read; left out (first: "));
-    EXPECT_EQ(rest.findings[0].count, 2u);
-    EXPECT_EQ(rest.findings[0].first, "trees.jsonl:2");
+    ASSERT_THAT(rest.notes, SizeIs(1)) << broken;
+    EXPECT_THAT(PlainText(rest.notes[0]), HasSubstr("line_not_read example="));
+    EXPECT_EQ(rest.notes[0].count, 2u);
+    EXPECT_EQ(rest.notes[0].first, "trees.jsonl:2");
   }
   EXPECT_THAT(Read("\n").error().message, HasSubstr("no trees in it"));
 }
@@ -156,36 +154,32 @@ struct Flaw {
 
 TEST(Trees, WhatIsMissingIsFound) {
   const std::vector<Flaw> flaws = {
-      {Line(Node("a", "root", "model", "M", "", "")),
-       "a node without ground_truth_energy; nothing is learned from it (first: root)"},
+      {Line(Node("a", "root", "model", "M", "", "")), "node_without_energy example=root"},
       {Line(Node("a", "root", "model", "M", "", ",\"ground_truth_energy\":-1")),
-       "energy that is not a positive number; it counts as not measured (first: "
-       "ground_truth_energy '-1')"},
+       "energy_not_used example=ground_truth_energy '-1'"},
       {Line(Node("a", "root", "model", "M", "", ",\"ground_truth_energy\":1,\"flops\":null")),
-       "a node without one of the features; it counts as unknown (first: root 'flops')"},
+       "node_without_feature example=root 'flops'"},
       {Line(Node("a", "root", "model", "M", "", ",\"ground_truth_energy\":1,\"flops\":NaN")),
-       "a node without one of the features; it counts as unknown (first: root 'flops')"},
+       "node_without_feature example=root 'flops'"},
       {Line(Node("a", "root", "model", "M", "",
                  ",\"ground_truth_energy\":1,\"num_parameters\":\"many\"")),
-       "a number that cannot be used; it counts as unknown (first: num_parameters '\"many\"')"},
+       "number_not_used example=num_parameters '\"many\"'"},
       {Line(Node("a", "root", "model", "M", Node("a", "root.x", "ml", "L"))),
-       "an id that another node has; evaluations match by it (first: id 'a')"},
+       "id_repeated example=id 'a'"},
       {Line(Node("a", "root", "model", "M", Node("b", "elsewhere", "ml", "L"))),
-       "a scope that does not continue that of its parent; the node is named by its type (first: "
-       "scope 'elsewhere')"},
+       "scope_not_below_parent example=scope 'elsewhere'"},
       {Line(Node("a", "root", "model", "M", Node("b", "root.x", "kernel", "L"))),
-       "a type other than model, module, ml and ml-np; the node counts as a module (first: type "
-       "'kernel')"},
+       "type_not_known example=type 'kernel'"},
       {"{\"host\":\"pc\"," + Line(Node("a", "root", "model", "M")).substr(1),
-       "a member of a line that means nothing here; it is not kept (first: host)"},
+       "member_not_known example=host"},
   };
   for (const Flaw& flaw : flaws) {
     const Dataset data = ReadOk(flaw.line);
-    ASSERT_FALSE(data.findings.empty()) << flaw.line;
-    EXPECT_EQ(data.findings[0].what, flaw.what);
-    EXPECT_EQ(data.findings[0].first, "trees.jsonl:1");
+    ASSERT_FALSE(data.notes.empty()) << flaw.line;
+    EXPECT_EQ(PlainText(data.notes[0]), flaw.what);
+    EXPECT_EQ(data.notes[0].first, "trees.jsonl:1");
   }
-  EXPECT_THAT(ReadOk(flaws[0].line, {.needs_energy = false}).findings, IsEmpty());
+  EXPECT_THAT(ReadOk(flaws[0].line, {.needs_energy = false}).notes, IsEmpty());
 }
 
 TEST(Trees, WhatMeansNothingHereIsWrittenBack) {
@@ -263,7 +257,7 @@ Dataset RandomDataset(uint64_t seed) {
                       number(), number() + 1, number(), number() + 1, below(2) == 0 ? "" : "3");
     }
   }
-  FindingLog log;
+  NoteLog log;
   auto data = ReadFeatureCsvs(files, "random", {}, log);
   EXPECT_TRUE(data);
   return *data;

@@ -59,7 +59,7 @@ void Config::Set(const std::string& key, const std::string& value) {
   set_.insert(key);
 }
 
-std::string Config::FollowHiddenSize() {
+std::optional<Note> Config::FollowHiddenSize() {
   static constexpr std::array kFollowing = {"num_attention_heads",
                                             "n_head",
                                             "n_heads",
@@ -84,7 +84,7 @@ std::string Config::FollowHiddenSize() {
     }
     const std::string& value = values_.find(hidden)->second;
     const auto after = ParseNumber(value);
-    if (!before || !after || !(*before > 0) || *before == *after) return "";
+    if (!before || !after || !(*before > 0) || *before == *after) return std::nullopt;
     std::string changed;
     for (const char* name : kFollowing) {
       const auto at = file_.find(name);
@@ -96,9 +96,10 @@ std::string Config::FollowHiddenSize() {
       values_[name] = fmt::format("{:.0f}", follows);
       changed += fmt::format("{}{} = {:.0f}", changed.empty() ? "" : ", ", name, follows);
     }
-    return changed.empty() ? "" : fmt::format("{} with {} = {}", changed, hidden, value);
+    if (changed.empty()) return std::nullopt;
+    return Note(NoteKind::kAssumedSizes, fmt::format("{} = {}", hidden, value), {changed});
   }
-  return "";
+  return std::nullopt;
 }
 
 const std::string* Config::Find(Keys keys, std::string& key) {

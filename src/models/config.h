@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "types/note.h"
 
 namespace beryl::models {
 
@@ -35,9 +36,9 @@ class Config {
   void Set(const std::string& key, const std::string& value);
 
   // Where hidden sizes were set: heads and inner sizes that the file has and nobody set grow and
-  // shrink with them, so that heads stay as wide as they were. A sentence for what was changed;
-  // empty: nothing.
-  std::string FollowHiddenSize();
+  // shrink with them, so that heads stay as wide as they were. Returns what was changed;
+  // nothing: nothing was.
+  std::optional<Note> FollowHiddenSize();
 
   // From 1 to 2^24. `otherwise` where the key is missing or null.
   int64_t Int(Keys keys, int64_t otherwise);

@@ -90,9 +90,7 @@ Tensor Experts(Graph& graph, const DecoderParts& parts, const Tensor& x) {
   const double share = static_cast<double>(parts.experts_a_token) / experts;
   const double touched = experts * (1 - std::pow(1 - share, static_cast<double>(tokens)));
   graph.Assume(
-      fmt::format("experts are chosen evenly: {} tokens at once touch {:.2f} of {} experts "
-                  "of a layer, {} each",
-                  tokens, touched, parts.experts, parts.experts_a_token));
+      {NoteKind::kAssumedEvenExperts, "", {tokens, touched, parts.experts, parts.experts_a_token}});
   return graph.Module("mlp", parts.prefix + "SparseMoeBlock", x, [&] {
     const Tensor rows = graph.Activation({tokens, hidden}).Of(x);
     Tensor chosen = graph.Activation({tokens, parts.experts_a_token});

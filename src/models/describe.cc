@@ -208,10 +208,7 @@ void Append(Description& whole, Description phase) {
   whole.tree.nodes[0].end = static_cast<NodeId>(whole.tree.nodes.size());
   whole.nodes[0].work += whole.nodes[offset].work;
   whole.nodes[0].split = whole.nodes[0].split || whole.nodes[offset].split;
-  for (std::string& sentence : phase.assumptions) {
-    whole.assumptions.push_back(
-        fmt::format("{}: {}", RunPhaseName(whole.nodes[offset].phase), sentence));
-  }
+  AppendNotes(whole.notes, phase.notes, std::string(RunPhaseName(whole.nodes[offset].phase)));
 }
 
 Result<Description> DescribeGeneration(const Plan& plan, Describer& describer, Pass pass,
@@ -239,31 +236,24 @@ Result<Description> DescribeGeneration(const Plan& plan, Describer& describer, P
     auto decode = describer.RunDecode(pass, input.generate);
     if (!decode) return decode;
     Append(whole, std::move(*decode));
-    whole.assumptions.push_back(fmt::format(
-        "each of the {} tokens generated passes through the model once, after a prompt of {}",
-        FormatCount(static_cast<uint64_t>(input.generate)),
-        FormatCount(static_cast<uint64_t>(input.prompt))));
+    whole.notes.push_back({NoteKind::kAssumedGeneration, "", {input.generate, input.prompt}});
   }
   return whole;
 }
 
-std::string AttentionSentence(AttentionKind attention) {
+NoteKind AttentionNote(AttentionKind attention) {
   switch (attention) {
-    case AttentionKind::kEager:
-      return "attention is eager: scores are written to memory, as the library does it with "
-             "attn_implementation=\"eager\" (and did in 2021); --attention sdpa or flash otherwise";
     case AttentionKind::kSdpa:
-      return "attention is scaled_dot_product_attention: one fused operation; the mask is read, "
-             "the "
-             "cache is copied";
+      return NoteKind::kAssumedSdpa;
     case AttentionKind::kFlash:
-      return "attention is flash attention: one fused operation, no mask, a cache that is written "
-             "in place";
+      return NoteKind::kAssumedFlash;
+    case AttentionKind::kEager:
+      break;
   }
-  return "";
+  return NoteKind::kAssumedEager;
 }
 
-// Where the configuration speaks of other numbers than are described; else empty.
+// Which other numbers than are described the configuration speaks of; empty: none.
 std::string OtherDtype(Config& config, Dtype dtype) {
   const std::string configured = config.Text({"dtype", "torch_dtype"}, "");
   const std::string bits = config.Text({"quantization_config.bits"}, "");
@@ -276,13 +266,12 @@ std::string OtherDtype(Config& config, Dtype dtype) {
                         bits.empty() ? "" : " to " + bits + " bits",
                         method.empty() ? "" : " (" + method + ")");
   }
-  return fmt::format("numbers are {}, though the configuration says {} (--dtype)", DtypeName(dtype),
-                     Printable(says));
+  return Printable(says);
 }
 
 // What the user did not say.
 ModelInput FillInput(const Family& family, Config& config, const ModelInput& given,
-                     std::vector<std::string>& assumptions) {
+                     std::vector<Note>& notes) {
   ModelInput input = given;
   if (family.input == InputKind::kImage) {
     const auto [height, width] = config.Pair({"image_size"}, 224);
@@ -294,20 +283,19 @@ ModelInput FillInput(const Family& family, Config& config, const ModelInput& giv
   if (input.prompt > 0) return input;
   if (input.seq == 0) {
     input.seq = kDefaultTokens;
-    assumptions.push_back(fmt::format("sequences of {} tokens (--seq)", kDefaultTokens));
+    notes.push_back({NoteKind::kAssumedTokens, "", {kDefaultTokens}});
   }
   if (family.input == InputKind::kTokensBothWays && input.decoder_seq == 0) {
     input.decoder_seq = input.seq;
-    assumptions.push_back(
-        fmt::format("as many tokens for the decoder, {} (--decoder-seq)", input.seq));
+    notes.push_back({NoteKind::kAssumedDecoderTokens, "", {input.seq}});
   }
   return input;
 }
 
 // What `architectures` says is the model's class; the bare model where it says nothing. An entry
-// that is not known is the bare model too, which `assumptions` is told.
+// that is not known is the bare model too, which `notes` is told.
 Plan PlanOf(const Family& family, Config& config, HeadChoice choice,
-            const std::string& architecture, std::vector<std::string>& assumptions) {
+            const std::string& architecture, std::vector<Note>& notes) {
   Plan plan = {.family = family,
                .root_type = std::string(family.root_type),
                .prefix = ClassPrefix(family),
@@ -319,9 +307,9 @@ Plan PlanOf(const Family& family, Config& config, HeadChoice choice,
   if (named.empty() || named.front() == family.root_type) return plan;
   plan.head = FindHead(family, named.front());
   if (plan.head == nullptr) {
-    assumptions.push_back(fmt::format(
-        "this is the bare {}: the head of {}, which 'architectures' names, is not known",
-        family.root_type, Ellipsize(Printable(named.front()), 60)));
+    notes.push_back({NoteKind::kAssumedBareModel,
+                     std::string(family.root_type),
+                     {Ellipsize(Printable(named.front()), 60)}});
     return plan;
   }
   plan.root_type = named.front();
@@ -407,21 +395,17 @@ Result<Description> Describe(const ModelConfig& model, const DescribeOptions& op
   if (options.input.image_size > 0) {
     config->Set("image_size", std::to_string(options.input.image_size));
   }
-  std::vector<std::string> assumptions = {AttentionSentence(options.attention)};
-  const Plan plan = PlanOf(*family, *config, options.head, options.architecture, assumptions);
+  std::vector<Note> notes = {AttentionNote(options.attention)};
+  const Plan plan = PlanOf(*family, *config, options.head, options.architecture, notes);
   if (auto ok = CheckInput(plan, options.input); !ok) return ok.error();
   if (options.follow_hidden_size) {
-    if (std::string followed = config->FollowHiddenSize(); !followed.empty()) {
-      assumptions.push_back(std::move(followed));
-    }
+    if (const auto followed = config->FollowHiddenSize()) notes.push_back(*followed);
   }
-  if (std::string differs = OtherDtype(*config, options.dtype); !differs.empty()) {
-    assumptions.push_back(std::move(differs));
+  if (std::string configured = OtherDtype(*config, options.dtype); !configured.empty()) {
+    notes.push_back({NoteKind::kAssumedDtype, std::string(DtypeName(options.dtype)), {configured}});
   }
-  if (plan.language_model) {
-    assumptions.emplace_back("with the language model's head, on the last token of each sequence");
-  }
-  const ModelInput input = FillInput(plan.family, *config, options.input, assumptions);
+  if (plan.language_model) notes.push_back(NoteKind::kAssumedHead);
+  const ModelInput input = FillInput(plan.family, *config, options.input, notes);
   const Pass pass = PassOf(plan, input, options);
 
   // Keys that were set in vain show only once the model has been built.
@@ -438,9 +422,8 @@ Result<Description> Describe(const ModelConfig& model, const DescribeOptions& op
   description->input = input;
   description->dtype = options.dtype;
   description->attention = options.attention;
-  assumptions.insert(assumptions.end(), description->assumptions.begin(),
-                     description->assumptions.end());
-  description->assumptions = std::move(assumptions);
+  AppendNotes(notes, description->notes);
+  description->notes = std::move(notes);
   return description;
 }
 

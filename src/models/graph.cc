@@ -357,10 +357,8 @@ void Graph::CountTiedOnce() {
   }
 }
 
-void Graph::Assume(const std::string& sentence) {
-  if (std::find(assumptions_.begin(), assumptions_.end(), sentence) == assumptions_.end()) {
-    assumptions_.push_back(sentence);
-  }
+void Graph::Assume(const Note& note) {
+  if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
 }
 
 void Graph::Finish(const Tensor& output) {
@@ -386,7 +384,7 @@ void Graph::Take(Description& description) {
   description.nodes = std::move(nodes_);
   description.shapes = std::move(shapes_);
   description.flows = std::move(flows_);
-  description.assumptions = std::move(assumptions_);
+  description.notes = std::move(notes_);
 }
 
 }  // namespace beryl::models

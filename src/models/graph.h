@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "types/description.h"
+#include "types/note.h"
 
 namespace beryl::models {
 
@@ -153,7 +154,7 @@ class Graph {
   [[nodiscard]] Tensor AllReduce(const Tensor& partial);
 
   // Something that was taken for granted, said once: a sentence.
-  void Assume(const std::string& sentence);
+  void Assume(const Note& note);
 
   // Closes the model. Adds everything up.
   void Finish(const Tensor& output);
@@ -182,7 +183,7 @@ class Graph {
   std::vector<NodeId> open_;
   std::vector<NodeId> tied_;  // nodes whose table is one and the same
   uint64_t tied_parameters_ = 0;
-  std::vector<std::string> assumptions_;
+  std::vector<Note> notes_;
 };
 
 }  // namespace beryl::models

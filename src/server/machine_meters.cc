@@ -6,8 +6,6 @@
 #include <array>
 #include <ctime>
 
-#include <fmt/format.h>
-
 #include "server/recorded_book.h"
 #include "views/views.h"
 
@@ -41,9 +39,7 @@ Result<std::unique_ptr<MachineMeters>> MachineMeters::Find(const MonitorOptions&
       report.found.begin(), report.found.end(),
       [](const PowerChannel& channel) { return channel.meter.origin == Origin::kEstimated; });
   if (estimated) {
-    meters->notes_.emplace_back(
-        "no meter of the CPUs could be read: their energy is an estimate from CPU time; beryl "
-        "sources says why and what helps");
+    meters->notes_.push_back(NoteKind::kCpusEstimated);
   }
   return meters;
 }

@@ -38,7 +38,7 @@ class MachineMeters final : public Meters {
 
   MonitorOptions options_;
   sources::Discovery discovery_;
-  std::vector<std::string> notes_;
+  std::vector<Note> notes_;
   std::string report_;
   std::string machine_;
   std::unique_ptr<sources::Sampler> sampler_;

@@ -3,8 +3,6 @@
 #include <cmath>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "account/account.h"
 #include "types/containment.h"
 #include "version.h"
@@ -25,7 +23,7 @@ RecordedBook::RecordedBook(const Context& context, const BookOptions& options)
   head_.activity.cpu_package = context.sampler.cpu_packages();
   head_.activity.cpu_time = context.sampler.cpu_time();
   head_.notes = context.notes;
-  if (!options.name.empty()) head_.notes.push_back(fmt::format("session '{}'", options.name));
+  if (!options.name.empty()) head_.notes.push_back({NoteKind::kSessionNamed, options.name});
 }
 
 Result<std::unique_ptr<RecordedBook>> RecordedBook::Start(const Context& context,
@@ -98,7 +96,7 @@ Result<bool> RecordedBook::Finish(Nanos end, const std::string& why) {
   if (auto ok = Append(recorder_.Finish()); !ok) return ok;
   running_.Finish();
   head_.end = end;
-  if (!why.empty()) head_.notes.push_back("the session ended: " + why);
+  if (!why.empty()) head_.notes.push_back({NoteKind::kSessionEnded, "", {why}});
   // The sampler serves all sessions: what it cost since this one began is said of it.
   head_.cost = sampler_->cost();
   head_.cost.cpu_s -= cost_at_start_.cpu_s;

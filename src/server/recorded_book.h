@@ -20,7 +20,7 @@ class RecordedBook final : public SessionBook {
     const sources::Discovery& discovery;
     const sources::Sampler& sampler;
     std::string machine;
-    std::vector<std::string> notes;
+    std::vector<Note> notes;
     std::string folder;
   };
   static Result<std::unique_ptr<RecordedBook>> Start(const Context& context,

@@ -47,7 +47,7 @@ std::pair<Nanos, Nanos> SpanOf(const PowerTrace& power) {
 }
 
 bool EndsWithGap(const PowerChannel& channel) {
-  return !channel.gaps.empty() && channel.gaps.back() + 1 == channel.times.size();
+  return !channel.gaps.empty() && channel.gaps.back().reading + 1 == channel.times.size();
 }
 
 }  // namespace
@@ -68,8 +68,8 @@ void RunningEnergy::FollowReadings(const PowerTrace& power) {
     LastReading& last = readings_[i];
     size_t gap = 0;
     for (size_t k = 0; k < channel.times.size(); ++k) {
-      while (gap < channel.gaps.size() && channel.gaps[gap] < k) ++gap;
-      const bool unknown = gap < channel.gaps.size() && channel.gaps[gap] == k;
+      while (gap < channel.gaps.size() && channel.gaps[gap].reading < k) ++gap;
+      const bool unknown = gap < channel.gaps.size() && channel.gaps[gap].reading == k;
       const Nanos step = channel.times[k] - last.time;
       const bool known = !std::isnan(last.value) && !unknown && step.value > 0;
       last.watts = known ? (channel.values[k] - last.value) / step.seconds() : kUnknown;
@@ -85,9 +85,8 @@ void RunningEnergy::AddPower(const PowerTrace& power) {
     power_ = power;
     for (PowerChannel& channel : power_.channels) {
       // Before the first reading of all there is nothing to have a gap to.
-      if (!channel.gaps.empty() && channel.gaps.front() == 0) {
+      if (!channel.gaps.empty() && channel.gaps.front().reading == 0) {
         channel.gaps.erase(channel.gaps.begin());
-        if (!channel.gap_reasons.empty()) channel.gap_reasons.erase(channel.gap_reasons.begin());
       }
     }
     return;
@@ -96,11 +95,8 @@ void RunningEnergy::AddPower(const PowerTrace& power) {
     const PowerChannel& from = power.channels[i];
     PowerChannel& to = power_.channels[i];
     const size_t before = to.times.size();
-    to.gap_reasons.resize(to.gaps.size());
-    for (size_t gap = 0; gap < from.gaps.size(); ++gap) {
-      if (from.gaps[gap] + before == 0) continue;
-      to.gaps.push_back(from.gaps[gap] + before);
-      to.gap_reasons.push_back(gap < from.gap_reasons.size() ? from.gap_reasons[gap] : "");
+    for (const PowerGap& gap : from.gaps) {
+      if (gap.reading + before > 0) to.gaps.push_back({gap.reading + before, gap.why});
     }
     to.times.insert(to.times.end(), from.times.begin(), from.times.end());
     to.values.insert(to.values.end(), from.values.begin(), from.values.end());
@@ -147,17 +143,14 @@ PowerTrace RunningEnergy::TakePower(Nanos until) {
     const auto count = static_cast<size_t>(end - kept.times.begin());
     whole.times.resize(count);
     whole.values.resize(count);
-    while (!whole.gaps.empty() && whole.gaps.back() >= count) whole.gaps.pop_back();
+    while (!whole.gaps.empty() && whole.gaps.back().reading >= count) whole.gaps.pop_back();
     if (count < 2) continue;
     const auto last = static_cast<std::ptrdiff_t>(count - 1);
     kept.times.erase(kept.times.begin(), kept.times.begin() + last);
     kept.values.erase(kept.values.begin(), kept.values.begin() + last);
     const size_t passed = whole.gaps.size();
     kept.gaps.erase(kept.gaps.begin(), kept.gaps.begin() + static_cast<std::ptrdiff_t>(passed));
-    for (size_t& gap : kept.gaps) gap -= count - 1;
-    const size_t reasons = std::min(passed, kept.gap_reasons.size());
-    kept.gap_reasons.erase(kept.gap_reasons.begin(),
-                           kept.gap_reasons.begin() + static_cast<std::ptrdiff_t>(reasons));
+    for (PowerGap& gap : kept.gaps) gap.reading -= count - 1;
   }
   return taken;
 }

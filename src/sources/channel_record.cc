@@ -4,9 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "base/text.h"
 #include "types/counter_wrap.h"
 
 namespace beryl::sources {
@@ -106,9 +103,8 @@ void ChannelRecord::Keep(Nanos time, double value) {
   begun_ = true;
 }
 
-void ChannelRecord::Gap(std::string reason) {
-  channel_.gaps.push_back(channel_.times.size() - 1);
-  channel_.gap_reasons.push_back(std::move(reason));
+void ChannelRecord::Gap(GapReason why) {
+  channel_.gaps.push_back({channel_.times.size() - 1, why});
 }
 
 std::optional<uint64_t> ChannelRecord::AcrossWrap(uint64_t count, double seconds) const {
@@ -120,26 +116,24 @@ std::optional<uint64_t> ChannelRecord::AcrossWrap(uint64_t count, double seconds
   return (meter.wrap > 0 ? meter.wrap : static_cast<uint64_t>(*range)) - last_count_ + count;
 }
 
-// Why the energy of a step is not known; empty: it is.
-std::string ChannelRecord::WhyUnknown(uint64_t step, double seconds) const {
+// Why the energy of a step is not known; nothing: it is.
+std::optional<GapReason> ChannelRecord::WhyUnknown(uint64_t step, double seconds) const {
   const double per_count = channel_.meter.per_count;
   const double usual_j = UsualWatts() * seconds;
   const double range_j = static_cast<double>(channel_.meter.wrap) * per_count;
   if (range_j > 0 && usual_j > kSureOfWraps * range_j) {
-    return fmt::format("no reading for {}: the counter may have wrapped more than once",
-                       FormatSeconds(seconds));
+    return GapReason::kMayHaveWrapped;
   }
   // Where a step is a single count, the time between two of them says how much is used.
   const bool too_little =
       step != 1 && static_cast<double>(step) * per_count < kWentOnCounting * usual_j;
   if (gone_ && (too_little || step == 0)) {
-    return step == 0 ? "it could not be read"
-                     : "it could not be read, and did not go on counting meanwhile";
+    return step == 0 ? GapReason::kNotRead : GapReason::kStoppedMeanwhile;
   }
   if (StoodStill() && too_little) {
-    return "the counter stood still, and went on from where it had stopped";
+    return GapReason::kCounterStoodStill;
   }
-  return "";
+  return std::nullopt;
 }
 
 // The first step that was seen. Of a counter that rested until then all of it was used since it was
@@ -172,22 +166,22 @@ void ChannelRecord::AddCount(Nanos time, uint64_t count) {
   if (time <= last_time_) return;
   const double seconds = (time - last_time_).seconds();
   uint64_t step = count - last_count_;
-  std::string reason;
+  std::optional<GapReason> why;
   if (count < last_count_) {
     const auto across = AcrossWrap(count, seconds);
     step = across.value_or(0);
     if (across) {
       ++channel_.wraps;
     } else {
-      reason = "the counter went down and that is no wrap: it was reset";
+      why = GapReason::kCounterReset;
     }
   }
-  if (reason.empty()) reason = WhyUnknown(step, seconds);
+  if (!why) why = WhyUnknown(step, seconds);
   last_count_ = count;
   counted_ += step;
   Keep(time, static_cast<double>(counted_) * channel_.meter.per_count);
-  if (!reason.empty()) {
-    Gap(std::move(reason));
+  if (why) {
+    Gap(*why);
     power_w_ = kUnknown;
     return;
   }
@@ -206,7 +200,7 @@ void ChannelRecord::AddWatts(Nanos time, double watts) {
   last_watts_ = watts;
   if (!due) return;
   Keep(time, watts);
-  if (back) Gap("it could not be read");
+  if (back) Gap(GapReason::kNotRead);
 }
 
 bool ChannelRecord::HasReached(Nanos time, Nanos now) const {
@@ -227,7 +221,7 @@ void ChannelRecord::Finish(Nanos end) {
   if (channel_.kind == ChannelKind::kPowerGauge) {
     if (gone_ && end > last_time_) {
       Keep(end, last_watts_);
-      Gap("it could not be read any more");
+      Gap(GapReason::kNotReadAnyMore);
     } else if (!gone_) {
       // The last reading holds for as long as readings usually do.
       const double held_s = (end - last_seen_).seconds();
@@ -243,14 +237,13 @@ void ChannelRecord::Finish(Nanos end) {
   const double value = static_cast<double>(counted_) * channel_.meter.per_count;
   if (gone_) {
     Keep(end, value);
-    Gap("it could not be read any more");
+    Gap(GapReason::kNotReadAnyMore);
   } else if (known_steps_ == 0) {
     Keep(end, value);
-    Gap(moved ? "the counter stepped only once: since when it had counted is not known"
-              : "the counter never moved");
+    Gap(moved ? GapReason::kSteppedOnce : GapReason::kCounterNeverMoved);
   } else if (StoodStill()) {
     Keep(end, value);
-    Gap("the counter stood still until the end");
+    Gap(GapReason::kStoodStillToTheEnd);
   }
 }
 
@@ -259,7 +252,6 @@ PowerChannel ChannelRecord::Take() {
   channel_.times.clear();
   channel_.values.clear();
   channel_.gaps.clear();
-  channel_.gap_reasons.clear();
   channel_.wraps = 0;
   return taken;
 }

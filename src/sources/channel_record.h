@@ -50,10 +50,10 @@ class ChannelRecord {
   void AddWatts(Nanos time, double watts);
   void Begin(Nanos time, uint64_t count);
   void Keep(Nanos time, double value);
-  void Gap(std::string reason);
+  void Gap(GapReason why);
   // The counts from the last reading to a lower one; nothing: it was reset.
   std::optional<uint64_t> AcrossWrap(uint64_t count, double seconds) const;
-  std::string WhyUnknown(uint64_t step, double seconds) const;
+  std::optional<GapReason> WhyUnknown(uint64_t step, double seconds) const;
   bool StoodStill() const;
   // Joules a second in the mean so far; 0: too little was seen.
   double UsualWatts() const;

@@ -36,10 +36,10 @@ class Collector {
     ++report_.events;
     const auto parsed_time = ParseMicros(Trim(time));
     const auto parsed_value = ParseNumber(value);
-    if (device.empty()) return Drop("no device", offset);
-    if (!parsed_time) return Drop("the timestamp is not a usable number", offset);
-    if (!parsed_value) return Drop("the reading is not a number", offset);
-    if (*parsed_value < 0) return Drop("a negative reading", offset);
+    if (device.empty()) return Drop(NoteKind::kReadingWithoutDevice, offset);
+    if (!parsed_time) return Drop(NoteKind::kReadingTimeNotUsable, offset);
+    if (!parsed_value) return Drop(NoteKind::kReadingNotNumber, offset);
+    if (*parsed_value < 0) return Drop(NoteKind::kReadingNegative, offset);
     auto place = std::find_if(channels_.begin(), channels_.end(),
                               [&](const auto& channel) { return channel.first == device; });
     if (place == channels_.end()) {
@@ -49,14 +49,12 @@ class Collector {
     place->second.push_back({*parsed_time, *parsed_value, wrap_uj, offset});
   }
 
-  void DropRow(const char* reason, uint64_t offset) {
+  void DropRow(NoteKind why, uint64_t offset) {
     ++report_.events;
-    Drop(reason, offset);
+    Drop(why, offset);
   }
 
-  void Drop(const char* reason, uint64_t offset) {
-    report_.Count(Finding::Kind::kDropped, reason, offset);
-  }
+  void Drop(NoteKind why, uint64_t offset) { report_.Count(why, offset); }
 
   std::vector<PowerChannel> Finish(ChannelKind kind) {
     std::vector<PowerChannel> result;
@@ -83,16 +81,14 @@ class Collector {
     auto earlier = [](const Reading& a, const Reading& b) { return a.time < b.time; };
     const auto early = std::is_sorted_until(readings.begin(), readings.end(), earlier);
     if (early != readings.end()) {
-      report_.Count(Finding::Kind::kRepaired, "readings out of order: sorted by time",
-                    early->offset);
+      report_.Count(NoteKind::kReadingsOutOfOrder, early->offset);
       std::stable_sort(readings.begin(), readings.end(), earlier);
     }
     // Of several readings with one time the last one stands.
     size_t kept = 0;
     for (size_t i = 0; i < readings.size(); ++i) {
       if (i + 1 < readings.size() && readings[i].time == readings[i + 1].time) {
-        report_.Count(Finding::Kind::kDropped, "another reading at the same time follows",
-                      readings[i].offset);
+        report_.Count(NoteKind::kReadingOfSameTime, readings[i].offset);
         continue;
       }
       readings[kept++] = readings[i];
@@ -132,12 +128,8 @@ class Collector {
         if (step < 0) {
           step = AcrossWrap(readings[i - 1], readings[i], usual_w);
           if (std::isnan(step)) {
-            channel.gaps.push_back(i);
-            report_.Count(
-                Finding::Kind::kDropped,
-                "an energy counter that went down: a reset, or a wrap at a range that is not "
-                "known (--wrap-uj gives it); energy between these readings is unknown",
-                readings[i].offset);
+            channel.gaps.push_back({i, GapReason::kCounterWentDown});
+            report_.Count(NoteKind::kCounterWentDown, readings[i].offset);
             step = 0;
           } else {
             ++channel.wraps;
@@ -191,7 +183,7 @@ Result<ChannelKind> ReadCsv(ByteSource& source, const PowerFileOptions& options,
   const size_t value = columns.HasPower() ? columns.power : columns.energy;
   while (lines.Next(fields)) {
     if (!lines.well_formed()) {
-      collector.DropRow("a quote that is not closed on its line", lines.offset());
+      collector.DropRow(NoteKind::kReadingQuoteNotClosed, lines.offset());
       continue;
     }
     const double wrap =
@@ -212,7 +204,7 @@ Result<ChannelKind> ReadJson(ByteSource& source, Collector& collector) {
     const std::string name(device.Text());
     const auto offset = static_cast<uint64_t>(readings.Token().data() - text->data());
     if (!readings.IsObject()) {
-      collector.Drop("a device whose readings are not an object", offset);
+      collector.Drop(NoteKind::kReadingsNotObject, offset);
       return;
     }
     walked = readings.ForEachMember([&](json::Key time, json::Value value) {
@@ -245,7 +237,7 @@ Result<PowerTrace> ReadPowerFile(ByteSource& source, const PowerFileOptions& opt
   auto kind = is_json ? ReadJson(source, collector) : ReadCsv(source, options, collector);
   if (!kind) return kind.error();
   if (!source.damage().empty()) {
-    trace.report.Count(Finding::Kind::kDropped, source.damage(), source.file_position());
+    trace.report.Count({NoteKind::kFileDamaged, "", {source.damage()}}, source.file_position());
   }
   trace.channels = collector.Finish(*kind);
   if (trace.channels.empty()) {

@@ -29,11 +29,10 @@ struct PowerRead {
     return result;
   }
   // "reason x count @ first offset", of dropped and repaired alike.
-  std::vector<std::string> findings() const {
+  std::vector<std::string> notes() const {
     std::vector<std::string> texts;
-    for (const Finding& finding : trace.report.findings) {
-      texts.push_back(
-          fmt::format("{} x{} @{}", finding.reason, finding.count, finding.first_offset));
+    for (const Note& note : trace.report.notes) {
+      texts.push_back(fmt::format("{} x{} @{}", PlainText(note), note.count, *note.first_byte));
     }
     return texts;
   }
@@ -62,7 +61,7 @@ TEST(PowerFileTest, ReadsAGauge) {
   EXPECT_EQ(read.trace.report.format, "power-csv");
   EXPECT_EQ(read.trace.report.events, 3u);
   EXPECT_EQ(read.trace.report.operations, 3u);
-  EXPECT_THAT(read.findings(), IsEmpty());
+  EXPECT_THAT(read.notes(), IsEmpty());
 }
 
 TEST(PowerFileTest, ColumnsLineEndsCommentsQuotesAndBom) {
@@ -87,8 +86,8 @@ TEST(PowerFileTest, ANameMayHaveACommaAndALostQuoteCostsARow) {
   EXPECT_EQ(read.channel().name, "rack 3, left");
   EXPECT_THAT(read.channel().values, ElementsAre(10, 12));
   EXPECT_EQ(read.trace.report.events, 3U);
-  EXPECT_THAT(read.findings(), ElementsAre(HasSubstr("a quote that is not closed on its line")));
-  EXPECT_EQ(read.trace.report.findings[0].first_offset, 48U);
+  EXPECT_THAT(read.notes(), ElementsAre(HasSubstr("reading_quote_not_closed")));
+  EXPECT_EQ(read.trace.report.notes[0].first_byte, 48U);
 }
 
 TEST(PowerFileTest, ACounterCountsFromItsFirstReading) {
@@ -136,12 +135,12 @@ TEST(PowerFileTest, AnUnknownResetIsAGap) {
       "timestamp_us,device,energy_uj\n"
       "0,CPU:0,1000000\n1000,CPU:0,2000000\n2000,CPU:0,10\n3000,CPU:0,1000010\n";
   const PowerRead read = Read(text);
-  EXPECT_THAT(read.channel().gaps, ElementsAre(2u));
+  EXPECT_THAT(read.channel().gaps, ElementsAre(PowerGap{2, GapReason::kCounterWentDown}));
   EXPECT_EQ(read.channel().wraps, 0u);
   EXPECT_THAT(read.channel().values,
               ElementsAre(0, DoubleNear(1, 1e-9), DoubleNear(1, 1e-9), DoubleNear(2, 1e-9)));
-  EXPECT_THAT(read.findings(),
-              ElementsAre(AllOf(HasSubstr("went down"),
+  EXPECT_THAT(read.notes(),
+              ElementsAre(AllOf(HasSubstr("counter_went_down"),
                                 HasSubstr(fmt::format("x1 @{}", text.find("2000,CPU:0,10"))))));
 }
 
@@ -153,7 +152,8 @@ TEST(PowerFileTest, AStumbleOrAResetIsNoWrapEvenWhereTheRangeIsTold) {
                          "1010060,262143328850\n",
                          lower));
     EXPECT_EQ(read.channel().wraps, 0U) << lower;
-    EXPECT_THAT(read.channel().gaps, ElementsAre(2)) << lower;
+    EXPECT_THAT(read.channel().gaps, ElementsAre(PowerGap{2, GapReason::kCounterWentDown}))
+        << lower;
   }
 }
 
@@ -172,10 +172,9 @@ TEST(PowerFileTest, OutOfOrderIsSortedAndOfTwoAtOnceTheLastStands) {
   EXPECT_THAT(read.channel().values, ElementsAre(1, 2, 3));
   EXPECT_EQ(read.trace.report.events, 4u);
   EXPECT_EQ(read.trace.report.operations, 3u);
-  EXPECT_THAT(read.findings(),
-              Contains(AllOf(HasSubstr("at the same time"),
-                             HasSubstr(fmt::format("x1 @{}", text.find("2000"))))));
-  EXPECT_THAT(read.findings(), Contains(HasSubstr("sorted by time")));
+  EXPECT_THAT(read.notes(), Contains(AllOf(HasSubstr("reading_of_same_time"),
+                                           HasSubstr(fmt::format("x1 @{}", text.find("2000"))))));
+  EXPECT_THAT(read.notes(), Contains(HasSubstr("readings_out_of_order")));
 }
 
 TEST(PowerFileTest, BadRowsAreCountedWithTheirOffset) {
@@ -192,12 +191,11 @@ TEST(PowerFileTest, BadRowsAreCountedWithTheirOffset) {
   const PowerRead read = Read(text);
   EXPECT_THAT(read.times(), ElementsAre(1'000'000));
   EXPECT_EQ(read.trace.report.events, 8u);
-  EXPECT_THAT(read.findings(),
-              testing::UnorderedElementsAre(
-                  fmt::format("the timestamp is not a usable number x1 @{}", text.find("soon")),
-                  fmt::format("the reading is not a number x4 @{}", text.find("2000")),
-                  fmt::format("no device x1 @{}", text.find("5000")),
-                  fmt::format("a negative reading x1 @{}", text.find("6000"))));
+  EXPECT_THAT(read.notes(), testing::UnorderedElementsAre(
+                                fmt::format("reading_time_not_usable x1 @{}", text.find("soon")),
+                                fmt::format("reading_not_number x4 @{}", text.find("2000")),
+                                fmt::format("reading_without_device x1 @{}", text.find("5000")),
+                                fmt::format("reading_negative x1 @{}", text.find("6000"))));
 }
 
 TEST(PowerFileTest, AHeaderThatDoesNotFitIsAnError) {
@@ -229,12 +227,10 @@ TEST(PowerFileTest, BadReadingsInJsonAreCounted) {
   const std::string text = R"({"CPU:0": {"1": 1, "x": 2, "3": "much", "4": {"a": 1}}, "GPU:0": 5})";
   const PowerRead read = Read(text);
   EXPECT_THAT(read.times(), ElementsAre(1000));
-  EXPECT_THAT(
-      read.findings(),
-      testing::UnorderedElementsAre(
-          fmt::format("the timestamp is not a usable number x1 @{}", text.find("2, ")),
-          fmt::format("the reading is not a number x2 @{}", text.find("\"much\"")),
-          fmt::format("a device whose readings are not an object x1 @{}", text.find("5}"))));
+  EXPECT_THAT(read.notes(), testing::UnorderedElementsAre(
+                                fmt::format("reading_time_not_usable x1 @{}", text.find("2, ")),
+                                fmt::format("reading_not_number x2 @{}", text.find("\"much\"")),
+                                fmt::format("readings_not_object x1 @{}", text.find("5}"))));
 }
 
 TEST(PowerFileTest, BrokenJsonIsAnErrorWithItsByte) {

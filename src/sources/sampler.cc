@@ -494,15 +494,15 @@ size_t Sampler::Drain(SampleSink& sink) {
   return count;
 }
 
-std::vector<std::string> Sampler::notes() const {
-  std::vector<std::string> notes;
+std::vector<Note> Sampler::notes() const {
+  std::vector<Note> notes;
   for (const ReadingPlan& plan : state_->plans) {
     if (plan.every <= 1) continue;
     const PowerChannel& channel = state_->discovery.channels[plan.first_channel];
-    notes.push_back(fmt::format(
-        "{}: read every {}, not every {}, as reading takes {}", channel.meter.source,
-        FormatSeconds(period().seconds() * plan.every), FormatSeconds(period().seconds()),
-        FormatSeconds(static_cast<double>(plan.known_cost_ns) * 1e-9)));
+    notes.push_back({NoteKind::kReadLessOften,
+                     channel.meter.source,
+                     {period().seconds() * plan.every, period().seconds(),
+                      static_cast<double>(plan.known_cost_ns) * 1e-9}});
   }
   return notes;
 }

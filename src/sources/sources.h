@@ -216,7 +216,7 @@ class Sampler {
 
   SamplerCost cost() const;
   // After Stop: what was not read as often as asked, and why.
-  std::vector<std::string> notes() const;
+  std::vector<Note> notes() const;
   // The time as samples have it: nanoseconds since the epoch, never back.
   Nanos Now() const;
   // The package of each CPU, and what task time is told by.

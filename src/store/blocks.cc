@@ -71,7 +71,7 @@ Result<bool> BlockReader::Start() {
   }
   offset_ = *got;
   if (*got < header.size()) {
-    damage_ = "the run file is cut short in its header";
+    damage_ = NoteKind::kRunFileHeaderCut;
     return true;
   }
   Decoder decoder(header);
@@ -86,12 +86,12 @@ Result<bool> BlockReader::Start() {
 }
 
 Result<std::optional<Block>> BlockReader::Next() {
-  if (!damage_.empty()) return std::optional<Block>();
+  if (damage_) return std::optional<Block>();
   std::string header(kBlockHeaderBytes, '\0');
   auto got = source_.Read(header.data(), header.size());
   if (!got) return got.error();
   if (*got < header.size()) {
-    damage_ = "the run file was not finished: it ends without an end mark";
+    damage_ = NoteKind::kRunFileNotFinished;
     return std::optional<Block>();
   }
   Block block;
@@ -104,14 +104,14 @@ Result<std::optional<Block>> BlockReader::Next() {
   const auto stored = decoder.Fixed<uint32_t>();
   block.checksum = decoder.Fixed<uint32_t>();
   if (block.size > kLargestBlock || stored > kLargestBlock) {
-    damage_ = "the run file is damaged: a block of an impossible size";
+    damage_ = NoteKind::kRunFileBlockTooLarge;
     return std::optional<Block>();
   }
   block.stored.resize(stored);
   got = source_.Read(block.stored.data(), stored);
   if (!got) return got.error();
   if (*got < stored) {
-    damage_ = "the run file is cut short in a block";
+    damage_ = NoteKind::kRunFileBlockCut;
     return std::optional<Block>();
   }
   offset_ += kBlockHeaderBytes + stored;

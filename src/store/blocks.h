@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
+#include "types/note.h"
 
 namespace beryl::store {
 
@@ -38,7 +39,8 @@ enum class BlockType : uint8_t {
   kFeatures = 17,        // how busy everything was
   kWindow = 18,          // a stretch of the run that has a name
   kRecordingEnd = 19,    // when, why, and what recording cost
-  kNotes = 20,           // what a reader has to know
+  kSentences = 20,       // notes as the first versions wrote them: only read
+  kNotes = 21,           // what a reader has to know
 };
 
 // How the bytes of a block are stored.
@@ -80,13 +82,13 @@ class BlockReader {
   // The next block, or nothing at the end of what is whole; damage() then says if more was meant to
   // follow.
   Result<std::optional<Block>> Next();
-  const std::string& damage() const { return damage_; }
+  std::optional<NoteKind> damage() const { return damage_; }
   uint64_t offset() const { return offset_; }
 
  private:
   ByteSource& source_;
   uint64_t offset_ = 0;
-  std::string damage_;
+  std::optional<NoteKind> damage_;
 };
 
 }  // namespace beryl::store

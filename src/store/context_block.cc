@@ -23,8 +23,7 @@ std::string EncodeContext(const StoredRun& run) {
     PutSigned(out, anchor.local.value);
     PutSigned(out, anchor.epoch.value);
   }
-  PutVarint(out, run.notes.size());
-  for (const std::string& note : run.notes) PutString(out, note);
+  PutVarint(out, 0);  // here the first versions had notes, as sentences
   return out;
 }
 

@@ -1,10 +1,13 @@
 #include <algorithm>
+#include <array>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "store/blocks.h"
 #include "store/encoding.h"
+#include "store/notes_block.h"
 #include "store/ops_block.h"
 #include "store/power_block.h"
 #include "store/recording_blocks.h"
@@ -34,21 +37,21 @@ class Loader {
     run_.ops.machine = options_.machine;
     if (auto ok = blocks_.Start(); !ok) return ok;
     bool ended = false;
-    while (damage_.empty() && !ended) {
+    while (!damage_ && !ended) {
       auto block = blocks_.Next();
       if (!block) return block.error();
       if (!*block) break;
       ended = (*block)->type == BlockType::kEnd;
       Take(std::move(**block));
     }
-    if (damage_.empty() && !ended) Damage(blocks_.damage(), blocks_.offset());
+    if (!damage_ && !ended && blocks_.damage()) Damage(*blocks_.damage(), blocks_.offset());
     Finish();
     return true;
   }
 
  private:
-  void Damage(std::string what, uint64_t offset) {
-    damage_ = std::move(what);
+  void Damage(NoteKind what, uint64_t offset) {
+    damage_ = what;
     damaged_at_ = offset;
   }
 
@@ -57,7 +60,7 @@ class Loader {
     const BlockType type = block.type;
     auto bytes = BytesOf(block);
     if (!bytes) {
-      Damage("the run file is damaged: a block's checksum is wrong", offset);
+      Damage(NoteKind::kRunFileChecksumWrong, offset);
       return;
     }
     Decoder decoder(*bytes);
@@ -94,15 +97,16 @@ class Loader {
       case BlockType::kMeter:
         good = TakeMeter(decoder);
         break;
+      case BlockType::kNotes:
+        good = TakeNotes(decoder);
+        break;
       case BlockType::kEnd:
         break;
       default:
         if (RecordingReader::Knows(type)) good = recording_.Take(type, decoder);
         break;
     }
-    if (!good || decoder.failed()) {
-      Damage("the run file is damaged: a block does not hold what it should", offset);
-    }
+    if (!good || decoder.failed()) Damage(NoteKind::kRunFileBlockNotRead, offset);
   }
 
   bool TakeOps(std::string bytes) {
@@ -129,7 +133,9 @@ class Loader {
       if (!IsTime(local) || !IsTime(epoch)) return false;
       run_.ops.anchors.push_back({Nanos{local}, Nanos{epoch}});
     }
-    for (size_t left = decoder.Count(); left > 0; --left) run_.notes.emplace_back(decoder.String());
+    for (size_t left = decoder.Count(); left > 0; --left) {
+      run_.notes.push_back(RecordedText(NoteClass::kTold, decoder.String()));
+    }
     return true;
   }
 
@@ -274,17 +280,34 @@ class Loader {
       *number = decoder.Varint();
     }
     for (size_t left = decoder.Count(); left > 0; --left) {
-      Finding finding;
-      finding.kind = static_cast<Finding::Kind>(
-          decoder.Below(static_cast<uint64_t>(Finding::Kind::kRepaired) + 1));
-      finding.reason = decoder.String();
-      finding.count = decoder.Varint();
-      finding.first_offset = decoder.Varint();
-      report.findings.push_back(std::move(finding));
+      static constexpr std::array kClasses = {NoteClass::kDropped, NoteClass::kSkipped,
+                                              NoteClass::kRepaired};
+      const NoteClass note_class = kClasses[decoder.Below(kClasses.size())];
+      Note note = RecordedText(note_class, decoder.String());
+      note.count = decoder.Varint();
+      note.first_byte = decoder.Varint();
+      report.notes.push_back(std::move(note));
     }
     if (decoder.failed()) return false;
     run_.ops.reports.push_back(std::move(report));
+    ++own_reports_;
     return true;
+  }
+
+  bool TakeNotes(Decoder& decoder) {
+    const uint64_t about = decoder.Varint();
+    const std::vector<Note> notes = DecodeNotes(decoder);
+    if (decoder.failed()) return false;
+    if (about == static_cast<uint64_t>(NotesAbout::kRun)) {
+      AppendNotes(run_.notes, notes);
+    } else if (about == static_cast<uint64_t>(NotesAbout::kRecording)) {
+      if (!recording_.started()) return false;
+      for (const Note& note : notes) recording_.Add(note);
+    } else if (about == static_cast<uint64_t>(NotesAbout::kReport)) {
+      if (own_reports_ == 0) return false;
+      AppendNotes(run_.ops.reports.back().notes, notes);
+    }
+    return true;  // what else they may be about is for later versions
   }
 
   // What was read before the damage may be of a kind that nothing uses, or a channel without
@@ -294,16 +317,16 @@ class Loader {
     run_.ops.packed = std::move(ops_);
     // Operations of several files stand in no common order: they are put together unpacked.
     if (!run_.ops.ops.empty() && run_.ops.Unpack() > 0) {
-      Damage("the run file is damaged: operations that cannot be read", 0);
+      Damage(NoteKind::kRunFileOperationsNotRead, 0);
     }
     for (PowerChannel& channel : run_.power.channels) MakeWhole(channel);
     FinishRecording();
-    if (damage_.empty()) return;
+    if (!damage_) return;
     ImportReport report;
     report.file = source_.name();
     report.format = "beryl-run";
     report.rank = options_.rank;
-    report.Count(Finding::Kind::kDropped, damage_ + "; what stands before is used", damaged_at_);
+    report.Count(*damage_, damaged_at_);
     run_.ops.reports.push_back(std::move(report));
   }
 
@@ -312,13 +335,9 @@ class Loader {
     channel.times.resize(size);
     channel.values.resize(size);
     // Before the first reading nothing is known anyway.
-    while (!channel.gaps.empty() && channel.gaps.back() >= size) channel.gaps.pop_back();
-    if (!channel.gaps.empty() && channel.gaps.front() == 0) {
+    while (!channel.gaps.empty() && channel.gaps.back().reading >= size) channel.gaps.pop_back();
+    if (!channel.gaps.empty() && channel.gaps.front().reading == 0) {
       channel.gaps.erase(channel.gaps.begin());
-      if (!channel.gap_reasons.empty()) channel.gap_reasons.erase(channel.gap_reasons.begin());
-    }
-    if (channel.gap_reasons.size() > channel.gaps.size()) {
-      channel.gap_reasons.resize(channel.gaps.size());
     }
   }
 
@@ -331,18 +350,13 @@ class Loader {
       return;
     }
     if (run_.recording) {
-      run_.notes.push_back(
-          fmt::format("{}: who used the CPUs is told by the first file only", source_.name()));
+      run_.notes.push_back({NoteKind::kUseToldByFirstFile, source_.name()});
       return;
     }
     for (const std::string& name : SettleEstimates(run_.power)) {
-      recording_.recording().notes.push_back(fmt::format(
-          "{}: its counter never moved; its energy is an estimate from CPU time", name));
+      recording_.Add({NoteKind::kCounterNeverMoved, name});
     }
-    if (!recording_.ended()) {
-      recording_.recording().notes.emplace_back(
-          "the recorder did not come to an end; what it had written until then is here");
-    }
+    if (!recording_.ended()) recording_.Add(NoteKind::kRecorderKilled);
     run_.recording = std::move(recording_.recording());
   }
 
@@ -359,7 +373,8 @@ class Loader {
   size_t own_steps_from_;
   std::shared_ptr<const OpNumbers> shared_numbers_;
   std::shared_ptr<RunFileOps> ops_;
-  std::string damage_;
+  size_t own_reports_ = 0;
+  std::optional<NoteKind> damage_;
   uint64_t damaged_at_ = 0;
 };
 

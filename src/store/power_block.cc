@@ -1,6 +1,7 @@
 #include "store/power_block.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -9,39 +10,54 @@
 namespace beryl::store {
 namespace {
 
-std::string_view ReasonOf(const PowerChannel& channel, size_t gap) {
-  return gap < channel.gap_reasons.size() ? std::string_view(channel.gap_reasons[gap]) : "";
+// Reasons as the first versions wrote them, by how they begin; the longer beginnings first.
+struct OldReason {
+  std::string_view beginning;
+  GapReason why;
+};
+constexpr std::array kOldReasons = {
+    OldReason{"the counter went down and that is no wrap", GapReason::kCounterReset},
+    OldReason{"the counter stood still until the end", GapReason::kStoodStillToTheEnd},
+    OldReason{"the counter stood still", GapReason::kCounterStoodStill},
+    OldReason{"the counter never moved", GapReason::kCounterNeverMoved},
+    OldReason{"the counter stepped only once", GapReason::kSteppedOnce},
+    OldReason{"no reading for ", GapReason::kMayHaveWrapped},
+    OldReason{"it could not be read any more", GapReason::kNotReadAnyMore},
+    OldReason{"it could not be read, and did not go on", GapReason::kStoppedMeanwhile},
+    OldReason{"it could not be read", GapReason::kNotRead},
+};
+
+GapReason ReasonOf(std::string_view text) {
+  if (const auto why = FindGapReason(text)) return *why;
+  for (const OldReason& old : kOldReasons) {
+    if (text.starts_with(old.beginning)) return old.why;
+  }
+  return GapReason::kNotTold;
 }
 
 void PutGaps(std::string& out, const PowerChannel& channel, size_t from, size_t to) {
-  const auto begin = channel.gaps.begin();
-  const auto first = std::lower_bound(begin, channel.gaps.end(), from);
-  const auto last = std::lower_bound(first, channel.gaps.end(), to);
+  const auto before = [](const PowerGap& gap, size_t reading) { return gap.reading < reading; };
+  const auto first = std::lower_bound(channel.gaps.begin(), channel.gaps.end(), from, before);
+  const auto last = std::lower_bound(first, channel.gaps.end(), to, before);
   PutVarint(out, static_cast<uint64_t>(last - first));
-  for (auto gap = first; gap != last; ++gap) PutVarint(out, *gap - from);
-  std::string reasons;
-  bool told = false;
-  for (auto gap = first; gap != last; ++gap) {
-    const std::string_view reason = ReasonOf(channel, static_cast<size_t>(gap - begin));
-    told = told || !reason.empty();
-    PutString(reasons, reason);
-  }
-  // Behind what the first readers of these files knew, and only where there is something to say.
-  if (told) out += reasons;
+  for (auto gap = first; gap != last; ++gap) PutVarint(out, gap->reading - from);
+  for (auto gap = first; gap != last; ++gap) PutString(out, GapReasonName(gap->why));
 }
 
 bool TakeGaps(Decoder& decoder, PowerChannel& channel, size_t before, size_t count) {
   const size_t first = channel.gaps.size();
   for (size_t left = decoder.Count(); left > 0; --left) {
     const size_t gap = before + decoder.Below(count);
-    if (decoder.failed() || (!channel.gaps.empty() && gap <= channel.gaps.back())) return false;
-    channel.gaps.push_back(gap);
+    if (decoder.failed() || (!channel.gaps.empty() && gap <= channel.gaps.back().reading)) {
+      return false;
+    }
+    channel.gaps.push_back({gap, GapReason::kNotTold});
   }
   if (decoder.failed()) return false;
-  if (first == channel.gaps.size() || decoder.at_end()) return true;
-  channel.gap_reasons.resize(first);
+  // The first versions did not write down why.
+  if (decoder.at_end()) return true;
   for (size_t i = first; i < channel.gaps.size(); ++i) {
-    channel.gap_reasons.emplace_back(decoder.String());
+    channel.gaps[i].why = ReasonOf(decoder.String());
   }
   return !decoder.failed();
 }

@@ -26,7 +26,6 @@ std::string EncodeFeatureColumns(const FeatureTrace& features);
 std::string EncodeFeatures(const FeatureTrace& features);
 std::string EncodeWindow(const RunWindow& window);
 std::string EncodeRecordingEnd(const Recording& recording);
-std::string EncodeNotes(const std::vector<std::string>& notes);
 
 // What stands behind the name and the kind of a channel.
 bool DecodeMeter(Decoder& decoder, MeterTraits& meter);
@@ -39,6 +38,9 @@ class RecordingReader {
   // False: the block does not hold what it should, or refers to what has not been named. What was
   // taken before stays as it is.
   bool Take(BlockType type, Decoder& decoder);
+
+  // A note that is told again is the same note.
+  void Add(const Note& note);
 
   bool started() const { return started_; }
   bool ended() const { return ended_; }
@@ -53,7 +55,7 @@ class RecordingReader {
   bool TakeFeatures(Decoder& decoder);
   bool TakeWindow(Decoder& decoder);
   bool TakeEnd(Decoder& decoder);
-  bool TakeNotes(Decoder& decoder);
+  bool TakeSentences(Decoder& decoder);
 
   // Where a task stood in the block that is being read.
   struct TaskState {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "store/notes_block.h"
 #include "store/ops_block.h"
 #include "store/recording_blocks.h"
 
@@ -61,7 +62,7 @@ bool DecodeMeter(Decoder& decoder, MeterTraits& meter) {
 }
 
 bool RecordingReader::Knows(BlockType type) {
-  return type >= BlockType::kRecordingStart && type <= BlockType::kNotes;
+  return type >= BlockType::kRecordingStart && type <= BlockType::kSentences;
 }
 
 bool RecordingReader::Take(BlockType type, Decoder& decoder) {
@@ -99,8 +100,8 @@ bool RecordingReader::Take(BlockType type, Decoder& decoder) {
       return TakeWindow(decoder);
     case BlockType::kRecordingEnd:
       return TakeEnd(decoder);
-    case BlockType::kNotes:
-      return TakeNotes(decoder);
+    case BlockType::kSentences:
+      return TakeSentences(decoder);
     default:
       return false;
   }
@@ -272,17 +273,18 @@ bool RecordingReader::TakeEnd(Decoder& decoder) {
   return true;
 }
 
-// A note that is told again at the end is the same note.
-bool RecordingReader::TakeNotes(Decoder& decoder) {
-  std::vector<std::string>& notes = recording_.notes;
+bool RecordingReader::TakeSentences(Decoder& decoder) {
   for (size_t left = decoder.Count(); left > 0; --left) {
-    std::string note(decoder.String());
+    const std::string_view said = decoder.String();
     if (decoder.failed()) return false;
-    if (std::find(notes.begin(), notes.end(), note) == notes.end()) {
-      notes.push_back(std::move(note));
-    }
+    Add(RecordedText(NoteClass::kTold, said));
   }
   return !decoder.failed();
+}
+
+void RecordingReader::Add(const Note& note) {
+  std::vector<Note>& notes = recording_.notes;
+  if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
 }
 
 }  // namespace beryl::store

@@ -184,10 +184,4 @@ std::string EncodeRecordingEnd(const Recording& recording) {
   return out;
 }
 
-std::string EncodeNotes(const std::vector<std::string>& notes) {
-  std::string out;
-  PutStrings(out, notes);
-  return out;
-}
-
 }  // namespace beryl::store

@@ -10,6 +10,7 @@
 
 #include "store/recording_blocks.h"
 #include "store/store.h"
+#include "types/note_testing.h"
 
 namespace beryl::store {
 namespace {
@@ -60,7 +61,7 @@ class Story {
     whole_.start = Nanos{kStart};
     whole_.activity.cpu_time = "schedstat";
     whole_.activity.cpu_package = {0, 0, 1, 1};
-    whole_.notes = {"from the start"};
+    whole_.notes = {{NoteKind::kCpusEstimated, "", {"rapl"}}};
     busy_.assign(4, 1'000'000'000'000);
   }
 
@@ -86,7 +87,6 @@ class Story {
       channel.times = {};
       channel.values = {};
       channel.gaps = {};
-      channel.gap_reasons = {};
     }
     return channels;
   }
@@ -101,7 +101,7 @@ class Story {
     whole_.end = Nanos{kStart + 60'000'000'000};
     whole_.exit_code = 137;
     whole_.cost = {0.5, 60, 15'000, 3, 2, 1, 10.5, 900, 1e4, 9 << 20};
-    whole_.notes.emplace_back("from the end");
+    whole_.notes.push_back({NoteKind::kClockSet, "", {2.5}});
     return whole_;
   }
   const PowerTrace& power() const { return power_; }
@@ -115,11 +115,10 @@ class Story {
       const Nanos next{time + 1 + static_cast<int64_t>(random_() % 8'000'000)};
       const double joules = value + static_cast<double>(random_() % 1000) * 1e-5;
       if (!all.times.empty() && random_() % 20 == 0) {
-        const std::string reason = random_() % 2 == 0 ? "the counter stood still" : "";
-        piece.gaps.push_back(piece.times.size());
-        piece.gap_reasons.push_back(reason);
-        all.gaps.push_back(all.times.size());
-        all.gap_reasons.push_back(reason);
+        const GapReason why =
+            random_() % 2 == 0 ? GapReason::kCounterStoodStill : GapReason::kNotTold;
+        piece.gaps.push_back({piece.times.size(), why});
+        all.gaps.push_back({all.times.size(), why});
       }
       for (PowerChannel* channel : {&piece, &all}) {
         channel->times.push_back(next);
@@ -229,7 +228,6 @@ void ExpectBeginningOf(const StoredRun& run, const Story& story) {
     ExpectBeginning(channel.times, whole.times, equal);
     ExpectBeginning(channel.values, whole.values, equal);
     ExpectBeginning(channel.gaps, whole.gaps, equal);
-    ExpectBeginning(channel.gap_reasons, whole.gap_reasons, equal);
     EXPECT_EQ(channel.meter.source, whole.meter.source);
     EXPECT_EQ(channel.meter.wrap, whole.meter.wrap);
     EXPECT_EQ(channel.meter.within, whole.meter.within);
@@ -280,7 +278,8 @@ void ExpectWhole(const StoredRun& run, const Story& story) {
   ASSERT_EQ(recording.windows.size(), 1U);
   EXPECT_TRUE(recording.windows[0].warm_up);
   EXPECT_EQ(recording.windows[0].runs, 3U);
-  EXPECT_THAT(recording.notes, ElementsAre("from the start", "from the end"));
+  EXPECT_THAT(Plain(recording.notes),
+              ElementsAre("cpus_estimated refused=rapl", "clock_set moved_s=2.5"));
 }
 
 TEST(RecordingTest, PiecesMakeTheWhole) {
@@ -314,9 +313,9 @@ TEST(RecordingTest, CutAtAnyByteWhatStandsBeforeIsThere) {
     const StoredRun run = Loaded(part);
     ExpectBeginningOf(run, story);
     ASSERT_EQ(run.ops.reports.size(), 1U);
-    EXPECT_THAT(run.ops.reports[0].findings.at(0).reason, HasSubstr("what stands before is used"));
+    EXPECT_THAT(PlainText(run.ops.reports[0].notes.at(0)), HasSubstr("run_file_"));
     if (!run.recording || run.recording->end.value != 0) continue;
-    EXPECT_THAT(run.recording->notes, Contains(HasSubstr("the recorder did not come to an end")));
+    EXPECT_THAT(Plain(run.recording->notes), Contains("recorder_killed"));
   }
 }
 

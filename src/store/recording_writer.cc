@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "store/context_block.h"
+#include "store/notes_block.h"
 #include "store/power_block.h"
 #include "store/recording_blocks.h"
 #include "store/store.h"
@@ -43,9 +44,9 @@ struct RecordingWriter::State {
     return Add(BlockType::kCpus, EncodeCpus(activity));
   }
 
-  Result<bool> AddNotes(const std::vector<std::string>& notes) {
+  Result<bool> AddNotes(const std::vector<Note>& notes) {
     if (notes.empty()) return true;
-    return Add(BlockType::kNotes, EncodeNotes(notes));
+    return Add(BlockType::kNotes, EncodeNotes(NotesAbout::kRecording, notes));
   }
 
   Result<bool> AddPower(const PowerTrace& power) {

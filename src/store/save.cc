@@ -5,6 +5,7 @@
 #include "store/blocks.h"
 #include "store/context_block.h"
 #include "store/encoding.h"
+#include "store/notes_block.h"
 #include "store/ops_block.h"
 #include "store/power_block.h"
 #include "store/recording_blocks.h"
@@ -43,13 +44,7 @@ std::string ReportBytes(const ImportReport& report) {
         report.tied, report.inside_modules, report.outside_modules}) {
     PutVarint(out, number);
   }
-  PutVarint(out, report.findings.size());
-  for (const Finding& finding : report.findings) {
-    PutVarint(out, static_cast<uint64_t>(finding.kind));
-    PutString(out, finding.reason);
-    PutVarint(out, finding.count);
-    PutVarint(out, finding.first_offset);
-  }
+  PutVarint(out, 0);  // here the first versions had sentences
   return out;
 }
 
@@ -60,8 +55,10 @@ class Saver {
   Result<bool> Run() {
     if (auto ok = blocks_.Start(); !ok) return ok;
     if (auto ok = blocks_.Add(BlockType::kContext, EncodeContext(run_), true); !ok) return ok;
+    if (auto ok = SaveNotes(NotesAbout::kRun, run_.notes); !ok) return ok;
     for (const ImportReport& report : run_.ops.reports) {
       if (auto ok = blocks_.Add(BlockType::kReport, ReportBytes(report), true); !ok) return ok;
+      if (auto ok = SaveNotes(NotesAbout::kReport, report.notes); !ok) return ok;
     }
     for (const PowerChannel& channel : run_.power.channels) {
       if (auto ok = SavePower(channel); !ok) return ok;
@@ -75,6 +72,11 @@ class Saver {
   }
 
  private:
+  Result<bool> SaveNotes(NotesAbout about, const std::vector<Note>& notes) {
+    if (notes.empty()) return true;
+    return blocks_.Add(BlockType::kNotes, EncodeNotes(about, notes), true);
+  }
+
   Result<bool> SavePower(const PowerChannel& channel) {
     // Of readings from a file there is nothing to tell of the meter.
     if (run_.recording || !channel.meter.source.empty()) {
@@ -111,7 +113,7 @@ class Saver {
     for (const RunWindow& window : recording.windows) {
       add(BlockType::kWindow, EncodeWindow(window));
     }
-    if (!recording.notes.empty()) add(BlockType::kNotes, EncodeNotes(recording.notes));
+    if (ok) ok = SaveNotes(NotesAbout::kRecording, recording.notes);
     // Of a recorder that was killed there is no end.
     if (recording.end.value != 0) add(BlockType::kRecordingEnd, EncodeRecordingEnd(recording));
     return ok;

@@ -26,7 +26,7 @@ struct StoredRun {
   OpTrace ops;
   PowerTrace power;
   RunContext context;
-  std::vector<std::string> notes;      // what was wrong with the inputs
+  std::vector<Note> notes;             // what was wrong with the inputs
   std::optional<Recording> recording;  // of a run that this program measured
 };
 

@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// A run with something of everything: nested names, two devices, gaps, wraps, findings, dataflow.
+// A run with something of everything: nested names, two devices, gaps, wraps, notes, dataflow.
 StoredRun MakeRun(size_t operations, uint64_t seed = 1) {
   std::mt19937_64 random(seed);
   StoredRun run;
@@ -62,7 +62,7 @@ StoredRun MakeRun(size_t operations, uint64_t seed = 1) {
   report.events = 17;
   report.operations = operations;
   report.tied = 3;
-  report.Count(Finding::Kind::kSkipped, "metadata", 12, 4);
+  report.Count(NoteKind::kMetadata, 12, 4);
   ops.reports.push_back(report);
   PowerChannel gauge;
   gauge.name = "CPU:0";
@@ -75,13 +75,16 @@ StoredRun MakeRun(size_t operations, uint64_t seed = 1) {
   counter.name = "GPU:0";
   counter.scope = ChannelScope::kGpu;
   counter.kind = ChannelKind::kEnergyCounter;
-  counter.gaps = {3, 250};
+  counter.gaps = {{3, GapReason::kCounterWentDown}, {250, GapReason::kNotTold}};
   counter.wraps = 2;
   run.power.channels = {gauge, counter};
   run.power.report.file = "power.csv";
   run.context.ops_files = {"trace.json"};
   run.context.power_files = {"power.csv"};
-  run.notes = {"a note"};
+  run.notes = {{NoteKind::kPartlyKnown, "CPU:0", {1.5, 10, NoteValue(), GapReason::kNotRead}}};
+  run.notes[0].source = "power.csv";
+  run.notes[0].count = 3;
+  run.notes[0].first = "line 7";
   return run;
 }
 
@@ -139,14 +142,14 @@ TEST(StoreTest, ARunComesBackAsItWas) {
   ASSERT_EQ(loaded.power.channels.size(), 2U);
   EXPECT_EQ(loaded.power.channels[1].times, run.power.channels[1].times);
   EXPECT_EQ(loaded.power.channels[1].values, run.power.channels[1].values);
-  EXPECT_THAT(loaded.power.channels[1].gaps, ElementsAre(3, 250));
+  EXPECT_EQ(loaded.power.channels[1].gaps, run.power.channels[1].gaps);
   EXPECT_EQ(loaded.power.channels[1].kind, ChannelKind::kEnergyCounter);
   EXPECT_EQ(loaded.power.channels[1].wraps, 2U);
   ASSERT_EQ(loaded.ops.reports.size(), 1U);
   EXPECT_EQ(loaded.ops.reports[0].tied, 3U);
-  EXPECT_EQ(loaded.ops.reports[0].findings.at(0).count, 4U);
+  EXPECT_EQ(loaded.ops.reports[0].notes, run.ops.reports[0].notes);
   EXPECT_THAT(loaded.context.ops_files, ElementsAre("trace.json"));
-  EXPECT_THAT(loaded.notes, ElementsAre("a note"));
+  EXPECT_EQ(loaded.notes, run.notes) << "kind, subject, values, count and place";
 }
 
 TEST(StoreTest, AGlanceKnowsWhatTheOperationsAre) {
@@ -181,9 +184,9 @@ TEST(StoreTest, CutAnywhereTheWholeBlocksBeforeAreThere) {
     most = std::max(most, texts.size());
     const ImportReport& report = loaded.ops.reports.back();
     EXPECT_EQ(report.format, "beryl-run");
-    ASSERT_FALSE(report.findings.empty());
-    EXPECT_THAT(report.findings[0].reason, HasSubstr("what stands before is used"));
-    EXPECT_LE(report.findings[0].first_offset, cut);
+    ASSERT_FALSE(report.notes.empty());
+    EXPECT_THAT(PlainText(report.notes[0]), HasSubstr("run_file_"));
+    EXPECT_LE(report.notes[0].first_byte, cut);
   }
   EXPECT_EQ(most, 2 * kOpsInBlock);
 }

@@ -28,8 +28,12 @@ std::set<std::string> Meters(const Footprint& footprint) {
   return meters;
 }
 
-// Why the energy of a run's operations is not what it should be; empty: it is.
-std::string WhyUnknown(const Footprint& footprint) {
+// Where the energy of a run's operations is not what it should be; nothing: it is.
+struct Unread {
+  double share;  // of the operation time on the channel
+  std::string channel;
+};
+std::optional<Unread> FindUnread(const Footprint& footprint) {
   std::vector<double> busy(footprint.channels.size(), 0);
   for (const EnergyShare& share : footprint.shares) busy[share.channel] += share.busy.seconds();
   for (size_t channel = 0; channel < busy.size(); ++channel) {
@@ -37,11 +41,10 @@ std::string WhyUnknown(const Footprint& footprint) {
     const double uncovered = account.uncovered.seconds();
     const double all = uncovered + busy[channel];
     if (all > 0 && uncovered > kMostUncovered * all) {
-      return fmt::format("{} of the operation time on {} has no power reading",
-                         FormatPercent(uncovered / all), account.channel);
+      return Unread{uncovered / all, account.channel};
     }
   }
-  return "";
+  return std::nullopt;
 }
 
 class Comparer {
@@ -67,10 +70,7 @@ class Comparer {
                                           ? NameLevelWords(*options_.differences_level)
                                           : "the deepest nodes that explain it";
       if (found.unknown_names > 0) {
-        comparison_.notes.push_back(fmt::format(
-            "the energy of {} node(s) is not known in one of the runs: they are not in the "
-            "differences",
-            FormatCount(found.unknown_names)));
+        comparison_.notes.push_back({NoteKind::kNodesWithoutEnergy, "", {found.unknown_names}});
       }
     }
     for (const GateLimit& gate : options_.gates) {
@@ -181,8 +181,9 @@ class Comparer {
                            comparison_.per_step ? " in its steps" : "");
       }
       if (!row.known) return fmt::format("the energy of {} is not known", label);
-      if (std::string why = WhyUnknown(*runs_[which].footprint); !why.empty()) {
-        return fmt::format("{}: {}", label, why);
+      if (const auto unread = FindUnread(*runs_[which].footprint)) {
+        return fmt::format("{}: {} of the operation time on {} has no power reading", label,
+                           FormatPercent(unread->share), unread->channel);
       }
     }
     const auto meters_before = Meters(*runs_[0].footprint);
@@ -219,29 +220,25 @@ class Comparer {
   }
 
   void AddNotes() {
-    std::vector<std::string>& notes = comparison_.notes;
+    std::vector<Note>& notes = comparison_.notes;
     for (const RunTotal& total : comparison_.totals) {
       if (total.outside_step_j) {
-        notes.push_back(
-            fmt::format("{}: {} ran outside of every step and is not in the energy of a step",
-                        total.run, FormatJoules(*total.outside_step_j)));
+        notes.push_back({NoteKind::kOutsideSteps, total.run, {*total.outside_step_j}});
       }
     }
-    if (!comparison_.per_step) {
-      notes.emplace_back(
-          "not every run tells its steps: whole runs are compared, and nobody can tell what is "
-          "chance");
-    }
+    if (!comparison_.per_step) notes.push_back(NoteKind::kNoStepsToCompare);
     for (size_t run = 0; run < runs_.size(); ++run) {
       if (run > 0 && Meters(*runs_[run].footprint) != Meters(*runs_[0].footprint)) {
+        const auto meters = [&](size_t of) {
+          return fmt::format("{}", fmt::join(Meters(*runs_[of].footprint), " and "));
+        };
         notes.push_back(
-            fmt::format("{} has the energy of {}, {} that of {}: their totals do not "
-                        "compare",
-                        runs_[0].label, fmt::join(Meters(*runs_[0].footprint), " and "),
-                        runs_[run].label, fmt::join(Meters(*runs_[run].footprint), " and ")));
+            {NoteKind::kOtherMeters, runs_[0].label, {meters(0), runs_[run].label, meters(run)}});
       }
-      if (const std::string why = WhyUnknown(*runs_[run].footprint); !why.empty()) {
-        notes.push_back(fmt::format("{}: {}", runs_[run].label, why));
+      if (const auto unread = FindUnread(*runs_[run].footprint)) {
+        notes.push_back({NoteKind::kOperationShareWithoutPower,
+                         runs_[run].label,
+                         {unread->share, unread->channel}});
       }
     }
   }

@@ -9,6 +9,7 @@
 #include "types/footprint.h"
 #include "types/model_alignment.h"
 #include "types/model_tree.h"
+#include "types/note.h"
 #include "types/op_trace.h"
 #include "types/operation_table.h"
 #include "types/provenance.h"
@@ -23,7 +24,7 @@ struct AccountReport {
   Nanos clock_offset;
   std::string clock_reason;
   std::vector<ChannelAccount> channels;
-  std::vector<std::string> notes;
+  std::vector<Note> notes;
   std::vector<ImportReport> imports;
   size_t steps = 0;
   OperationTable operations;

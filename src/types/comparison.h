@@ -10,6 +10,7 @@
 
 #include "types/account_report.h"
 #include "types/model_tree.h"
+#include "types/note.h"
 #include "types/op_trace.h"
 #include "types/provenance.h"
 
@@ -92,7 +93,7 @@ struct Comparison {
   std::vector<DifferenceRow> differences;
   std::string differences_level;  // what its rows are, in words
   std::vector<GateVerdict> gates;
-  std::vector<std::string> notes;
+  std::vector<Note> notes;
 };
 
 }  // namespace beryl

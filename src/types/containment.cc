@@ -41,7 +41,7 @@ bool IsOneOfSeveral(const PowerChannel& channel) {
 class Settler {
  public:
   Settler(const std::vector<PowerChannel>& channels, const std::vector<bool>& tells,
-          std::vector<std::string>& notes)
+          std::vector<Note>& notes)
       : channels_(channels),
         tells_(tells),
         notes_(notes),
@@ -74,11 +74,9 @@ class Settler {
     const std::string& name = channels_[channel].name;
     const auto outer = Find(said);
     if (!outer) {
-      notes_.push_back(name + " says that it is within " + said +
-                       ", which is not among the channels: its name tells where it is");
+      notes_.push_back({NoteKind::kWithinNotThere, name, {said}});
     } else if (*outer == channel || IsIn(*outer, channel)) {
-      notes_.push_back(name + " says that it is within " + said + ", which is within " + name +
-                       ": its name tells where it is");
+      notes_.push_back({NoteKind::kWithinItself, name, {said}});
     } else {
       Put(channel, {*outer});
     }
@@ -108,8 +106,7 @@ class Settler {
       if (!is_whole || !PutInto(i, parts)) {
         PutInto(i, outside);
       } else if (tells_[i] && std::any_of(within_[i].begin(), within_[i].end(), tells)) {
-        notes_.push_back(channels_[i].name + " may read what " + Names(within_[i]) +
-                         " reads, and is not added to it");
+        notes_.push_back({NoteKind::kMayReadTheSame, channels_[i].name, {Names(within_[i])}});
       }
     }
     Set innermost;
@@ -194,7 +191,7 @@ class Settler {
 
   const std::vector<PowerChannel>& channels_;
   const std::vector<bool>& tells_;
-  std::vector<std::string>& notes_;
+  std::vector<Note>& notes_;
   std::unordered_map<std::string_view, size_t> by_name_;
   std::vector<Set> within_;
   std::vector<bool> settled_;

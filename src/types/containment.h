@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "types/note.h"
 #include "types/power_trace.h"
 
 namespace beryl {
@@ -53,12 +54,12 @@ class Containment {
   std::vector<size_t> SilentBeside(size_t channel) const;
 
   // What meters say that cannot be, and what was taken for the same thing, in sentences.
-  const std::vector<std::string>& notes() const { return notes_; }
+  const std::vector<Note>& notes() const { return notes_; }
 
  private:
   void MarkContainer(size_t channel);
 
-  std::vector<std::string> notes_;
+  std::vector<Note> notes_;
   std::vector<std::string> names_;
   std::vector<ChannelScope> scopes_;
   std::vector<bool> tells_;

@@ -14,6 +14,7 @@
 
 #include "types/description.h"
 #include "types/model_tree.h"
+#include "types/note.h"
 #include "types/unknown.h"
 
 namespace beryl {
@@ -79,17 +80,10 @@ struct ModelRun {
   std::shared_ptr<const Description> description;
 };
 
-// Something a reader has to know about the data: rows left out, parents missing.
-struct DataFinding {
-  std::string what;  // a sentence: what was found and what was done about it
-  uint64_t count = 0;
-  std::string first;  // where it was first: "file:line"
-};
-
 struct Dataset {
   std::string name;            // as given: a folder or a file
   std::vector<ModelRun> runs;  // in the order of the data
-  std::vector<DataFinding> findings;
+  std::vector<Note> notes;     // rows left out, parents missing; each with its first file and line
 };
 
 // In the order in which they first occur.

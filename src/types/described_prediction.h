@@ -10,6 +10,7 @@
 #include "types/dataset.h"
 #include "types/description.h"
 #include "types/energy_use.h"
+#include "types/note.h"
 #include "types/provenance.h"
 
 namespace beryl {
@@ -24,9 +25,9 @@ struct DescribedPrediction {
   // Joules by node, with low and high; marked beyond what the profile was trained on, where its
   // intervals are wide.
   Column energy;
-  std::vector<double> seconds;     // by node; empty: not known
-  ShownTree tree;                  // all of it beside the description's own columns, to be shown
-  std::vector<std::string> notes;  // what a reader has to know: a sentence each
+  std::vector<double> seconds;  // by node; empty: not known
+  ShownTree tree;               // all of it beside the description's own columns, to be shown
+  std::vector<Note> notes;
   // What queries cost: one sequence, image or request is one. Nothing: no electricity was given.
   std::optional<QueryCosts> costs;
 };

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "types/model_tree.h"
+#include "types/note.h"
 #include "types/provenance.h"
 
 namespace beryl {
@@ -136,8 +137,8 @@ struct Description {
   // passed by. What comes from outside of the pass (input, weights, the cache) comes from no
   // operation, and what a layer that runs several times gives itself is left out.
   std::vector<Flow> flows;
-  std::vector<std::string> assumptions;  // a sentence each
-  Provenance provenance;                 // who shows it fills it in
+  std::vector<Note> notes;  // what was taken for granted
+  Provenance provenance;    // who shows it fills it in
 };
 
 // How many layers a token passes through: modules that are numbered, the outermost ones, as often

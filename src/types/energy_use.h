@@ -10,6 +10,7 @@
 #include "types/column.h"
 #include "types/dataset.h"
 #include "types/model_tree.h"
+#include "types/note.h"
 #include "types/provenance.h"
 
 namespace beryl {
@@ -20,7 +21,7 @@ struct EnergyOrigin {
   std::string data;
   bool measured = false;     // the data has energy
   std::string predicted_by;  // name of the profile; empty: nothing was predicted
-  std::vector<DataFinding> findings;
+  std::vector<Note> notes;
 };
 
 // The same energy in the two ways it may be known. NaN: not known.

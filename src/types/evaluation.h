@@ -9,6 +9,7 @@
 
 #include "types/dataset.h"
 #include "types/energy_model.h"
+#include "types/note.h"
 #include "types/provenance.h"
 
 namespace beryl {
@@ -45,7 +46,7 @@ struct Evaluation {
   };
   std::vector<Seed> seeds;
   std::vector<std::string> laws;  // of kLaw: the law of each fold, in words
-  std::vector<DataFinding> findings;
+  std::vector<Note> notes;
   double seconds = 0;
 };
 
@@ -64,7 +65,7 @@ struct Calibration {
   std::array<double, 3> median = {kUnknown, kUnknown, kUnknown};
   std::array<double, 3> p95 = {kUnknown, kUnknown, kUnknown};
   std::vector<std::string> chosen;  // the rows of the first draw: "gpt2 8x32 h.0.mlp.c_fc"
-  std::vector<DataFinding> findings;
+  std::vector<Note> notes;
 };
 
 }  // namespace beryl

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "types/note.h"
 #include "types/op_trace.h"
 #include "types/power_trace.h"
 
@@ -73,7 +74,7 @@ struct Footprint {
   std::vector<EnergyShare> shares;
   std::vector<UnmeteredOps> unmetered;
   // Things a reader has to know to trust the numbers, in sentences.
-  std::vector<std::string> notes;
+  std::vector<Note> notes;
   // What was added to the operation trace's times, and why.
   Nanos clock_offset;
   std::string clock_reason;

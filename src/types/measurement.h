@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "types/note.h"
 #include "types/power_trace.h"
 #include "types/provenance.h"
 #include "types/recording.h"
@@ -19,7 +20,7 @@ namespace beryl {
 struct MeterGap {
   double start_s = 0;  // since the start of the recording
   double seconds = 0;
-  std::string reason;
+  GapReason why = GapReason::kNotTold;
 };
 
 // One meter over the whole recording.
@@ -137,7 +138,7 @@ struct Measurement {
   WholeMachine whole;
   double overhead_cpu_pct = kUnknown;  // of one core
   double overhead_j = kUnknown;        // the recorder's part of the time that the CPUs have
-  std::vector<std::string> notes;
+  std::vector<Note> notes;
 };
 
 }  // namespace beryl

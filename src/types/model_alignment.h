@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "types/description.h"
+#include "types/note.h"
 #include "types/unknown.h"
 
 namespace beryl {
@@ -33,9 +34,7 @@ struct ModelAlignment {
     double energy_j = kUnknown;
   };
   std::vector<Unmatched> unmatched;
-  // What was taken for granted, and what else a reader has to know: a sentence each.
-  std::vector<std::string> assumptions;
-  std::vector<std::string> notes;
+  std::vector<Note> notes;  // of the description and of what was predicted, too
 };
 
 }  // namespace beryl

@@ -22,23 +22,16 @@ PathId PathTable::Intern(PathId parent, StringId name, PathKind kind, StringId t
   return id;
 }
 
-void ImportReport::Count(Finding::Kind kind, std::string_view reason, uint64_t offset,
-                         uint64_t count) {
-  auto same = std::find_if(findings.begin(), findings.end(), [&](const Finding& finding) {
-    return finding.kind == kind && finding.reason == reason;
-  });
-  if (same == findings.end()) {
-    findings.push_back({kind, std::string(reason), 0, offset});
-    same = findings.end() - 1;
-  }
-  same->count += count;
-  same->first_offset = std::min(same->first_offset, offset);
+void ImportReport::Count(Note note, uint64_t offset, uint64_t count) {
+  note.count = count;
+  note.first_byte = offset;
+  CountNote(notes, note);
 }
 
-uint64_t ImportReport::Total(Finding::Kind kind) const {
+uint64_t ImportReport::Total(NoteClass note_class) const {
   uint64_t total = 0;
-  for (const Finding& finding : findings) {
-    if (finding.kind == kind) total += finding.count;
+  for (const Note& note : notes) {
+    if (ClassOf(note.kind) == note_class) total += note.count;
   }
   return total;
 }

@@ -16,6 +16,7 @@
 
 #include "base/string_table.h"
 #include "base/units.h"
+#include "types/note.h"
 
 namespace beryl {
 
@@ -93,26 +94,13 @@ struct RunStep {
   Nanos end;
 };
 
-// Something in the input that was not taken as it stood.
-struct Finding {
-  enum class Kind : uint8_t {
-    kDropped,   // an event that was meant to be an operation and could not be used
-    kSkipped,   // an event that is no operation, by its nature
-    kRepaired,  // used after all
-  };
-  Kind kind = Kind::kDropped;
-  std::string reason;
-  uint64_t count = 0;
-  uint64_t first_offset = 0;  // byte in the decompressed text of the first one
-};
-
 // What became of one input file.
 struct ImportReport {
   std::string file;
   std::string format;
   uint64_t events = 0;      // all elements of the trace
   uint64_t operations = 0;  // those that became an Op
-  std::vector<Finding> findings;
+  std::vector<Note> notes;  // what was not taken as it stood, each with its first byte
   // Accelerator events with and without the operation that launched them.
   uint64_t device_events = 0;
   uint64_t with_correlation = 0;
@@ -122,9 +110,10 @@ struct ImportReport {
   uint64_t outside_modules = 0;
   std::string rank;  // which rank of a distributed run it is, as it says itself or was told; or ""
 
-  void Count(Finding::Kind kind, std::string_view reason, uint64_t offset, uint64_t count = 1);
-  // How often something of that kind was found.
-  uint64_t Total(Finding::Kind kind) const;
+  // Something at that byte of the decompressed text.
+  void Count(Note note, uint64_t offset, uint64_t count = 1);
+  // How often there was something of that class.
+  uint64_t Total(NoteClass note_class) const;
 };
 
 // What one kind of operation made went into another: an arrow of the program's dataflow.

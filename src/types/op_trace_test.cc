@@ -38,16 +38,18 @@ TEST(OpTraceTest, EmptyStepsKeepTheirSlash) {
   EXPECT_EQ(trace.PathText(path), "a//b");
 }
 
-TEST(ImportReportTest, FindingsAreCountedByKindAndReasonFromTheFirstByte) {
+TEST(ImportReportTest, NotesAreCountedByKindFromTheFirstByte) {
   ImportReport report;
-  report.Count(Finding::Kind::kDropped, "no dur", 500);
-  report.Count(Finding::Kind::kDropped, "no dur", 100, 4);
-  report.Count(Finding::Kind::kSkipped, "no dur", 7);
-  report.Count(Finding::Kind::kDropped, "no name", 9);
-  ASSERT_EQ(report.findings.size(), 3U);
-  EXPECT_EQ(report.findings[0].count, 5U);
-  EXPECT_EQ(report.findings[0].first_offset, 100U);
-  EXPECT_EQ(report.findings[1].count, 1U);
+  report.Count(NoteKind::kMissingDur, 500);
+  report.Count(NoteKind::kMissingDur, 100, 4);
+  report.Count(NoteKind::kMetadata, 7);
+  report.Count(NoteKind::kNoName, 9);
+  ASSERT_EQ(report.notes.size(), 3U);
+  EXPECT_EQ(report.notes[0].count, 5U);
+  EXPECT_EQ(report.notes[0].first_byte, 100U);
+  EXPECT_EQ(report.notes[1].count, 1U);
+  EXPECT_EQ(report.Total(NoteClass::kDropped), 6U);
+  EXPECT_EQ(report.Total(NoteClass::kSkipped), 1U);
 }
 
 TEST(OpTraceTest, PhasesHaveNames) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "types/gap_reason.h"
 #include "types/op_trace.h"
 #include "types/origin.h"
 
@@ -52,6 +53,14 @@ struct MeterTraits {
   double lag_s = 0;
 };
 
+// Nothing is known between a reading and the one before it.
+struct PowerGap {
+  size_t reading = 0;  // index into PowerChannel::times
+  GapReason why = GapReason::kNotTold;
+
+  bool operator==(const PowerGap&) const = default;
+};
+
 struct PowerChannel {
   std::string name;
   ChannelScope scope = ChannelScope::kOther;
@@ -60,10 +69,7 @@ struct PowerChannel {
   // Strictly increasing; as many values as times.
   std::vector<Nanos> times;
   std::vector<double> values;
-  // Indices i for which nothing is known between readings i-1 and i (a counter that was reset), in
-  // order; and why, for as many of them as that is known.
-  std::vector<size_t> gaps;
-  std::vector<std::string> gap_reasons;
+  std::vector<PowerGap> gaps;  // in order
   uint64_t wraps = 0;
 };
 

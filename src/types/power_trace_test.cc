@@ -21,7 +21,7 @@ TEST(PowerTraceTest, AChannelsNameTellsItsScope) {
   EXPECT_EQ(ScopeOfName(""), ChannelScope::kOther);
 }
 
-PowerTrace CounterWithEstimate(std::vector<double> values, std::vector<size_t> gaps) {
+PowerTrace CounterWithEstimate(std::vector<double> values, std::vector<PowerGap> gaps) {
   PowerTrace power;
   PowerChannel counter;
   counter.name = "CPU:0";
@@ -40,7 +40,7 @@ PowerTrace CounterWithEstimate(std::vector<double> values, std::vector<size_t> g
 }
 
 TEST(SettleEstimates, ACounterThatMovedNeedsNone) {
-  PowerTrace power = CounterWithEstimate({0, 1, 1}, {2});
+  PowerTrace power = CounterWithEstimate({0, 1, 1}, {{2}});
   EXPECT_TRUE(SettleEstimates(power).empty());
   ASSERT_EQ(power.channels.size(), 1U);
   EXPECT_EQ(power.channels[0].name, "CPU:0");
@@ -50,7 +50,7 @@ TEST(SettleEstimates, ACounterThatMovedNeedsNone) {
 TEST(SettleEstimates, ACounterThatNeverMovedIsReplaced) {
   for (const bool has_readings : {true, false}) {
     PowerTrace power =
-        has_readings ? CounterWithEstimate({0, 0}, {1}) : CounterWithEstimate({}, {});
+        has_readings ? CounterWithEstimate({0, 0}, {{1}}) : CounterWithEstimate({}, {});
     EXPECT_EQ(SettleEstimates(power), std::vector<std::string>{"CPU:0"});
     ASSERT_EQ(power.channels.size(), 2U);
     EXPECT_EQ(power.channels[0].name, "CPU:0:counter");

@@ -8,6 +8,7 @@
 #include "types/dataset.h"
 #include "types/energy_model.h"
 #include "types/evaluation.h"
+#include "types/note.h"
 #include "types/provenance.h"
 
 namespace beryl {
@@ -16,15 +17,15 @@ struct PredictionReport {
   Provenance provenance;
   EnergyModel model;
   Dataset data;
-  std::vector<Column> predicted;      // by run
-  std::vector<DataFinding> findings;  // of the data and of the prediction
+  std::vector<Column> predicted;  // by run
+  std::vector<Note> notes;        // of the data and of the prediction
 };
 
 // The same data by several methods or sets of features.
 struct Ablation {
   Provenance provenance;
   std::vector<Evaluation> evaluations;
-  std::vector<DataFinding> findings;
+  std::vector<Note> notes;
 };
 
 }  // namespace beryl

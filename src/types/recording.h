@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "types/note.h"
 
 namespace beryl {
 
@@ -99,7 +100,7 @@ struct Recording {
   FeatureTrace features;
   std::vector<RunWindow> windows;
   SamplerCost cost;
-  std::vector<std::string> notes;
+  std::vector<Note> notes;
 };
 
 }  // namespace beryl

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "types/column.h"
+#include "types/note.h"
 #include "types/provenance.h"
 
 namespace beryl {
@@ -19,7 +20,7 @@ struct SideBySide {
   // Like layers folded. A column for each side, then the difference of each later one from the
   // first, and by how much of it that is.
   TreeColumns tree;
-  std::vector<std::string> notes;
+  std::vector<Note> notes;
 };
 
 }  // namespace beryl

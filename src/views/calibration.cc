@@ -12,7 +12,7 @@
 namespace beryl::views {
 namespace {
 
-constexpr const char* kSchema = "beryl.calibrate/1";
+constexpr const char* kSchema = "beryl.calibrate/2";
 
 std::string Table(const Calibration& calibration, const ViewOptions& options) {
   TextPage page(options);
@@ -39,9 +39,7 @@ std::string Table(const Calibration& calibration, const ViewOptions& options) {
                   "expect measurements within {:+.2f} % to {:+.2f} % of a prediction",
                   ErrorText(calibration.expected), 100 * (band.low - 1), 100 * (band.high - 1)));
   page.SmallPrint(fmt::format("rows: {}", fmt::join(calibration.chosen, "; ")));
-  for (const DataFinding& finding : calibration.findings) {
-    page.Paragraph("note: " + FindingText(finding), 0, kWarningStyle);
-  }
+  page.Notes(calibration.notes);
   page.Foot("mean absolute percentage error of energy, mean of models", calibration.provenance);
   return page.Take();
 }
@@ -63,7 +61,7 @@ std::string Json(const Calibration& calibration) {
   WriteLevels(json, "p95", calibration.p95);
   json.End();
   json.Member("chosen", calibration.chosen);
-  WriteFindings(json, calibration.findings);
+  WriteNotes(json, calibration.notes);
   json.Member("tool", ToolText(calibration.provenance));
   return EndResult(json);
 }

@@ -5,12 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "views/notes.h"
 #include "views/writers.h"
 
 namespace beryl::views {
 namespace {
 
-constexpr const char* kSchema = "beryl.compare/1";
+constexpr const char* kSchema = "beryl.compare/2";
 
 template <typename Number>
 void WriteMatrix(JsonWriter& json, const char* key, const std::vector<Number>& values,
@@ -117,7 +118,11 @@ std::string WriteCompareJson(const Comparison& comparison) {
                [&](const DifferenceRow& row) { WriteDifference(json, row); });
   json.Objects("gates", comparison.gates,
                [&](const GateVerdict& gate) { WriteGate(json, comparison, gate); });
-  json.Member("notes", comparison.notes);
+  std::vector<Note> notes = comparison.notes;
+  for (size_t run = 0; run < comparison.runs.size(); ++run) {
+    AppendNotes(notes, NotesOf(comparison.runs[run]), comparison.totals[run].run);
+  }
+  WriteNotes(json, notes);
   return EndResult(json);
 }
 

@@ -8,6 +8,7 @@
 #include "views/compare.h"
 #include "views/figures.h"
 #include "views/matrix_looks.h"
+#include "views/notes.h"
 #include "views/svg_parts.h"
 
 namespace beryl::views {
@@ -28,7 +29,7 @@ std::string Basis(const Comparison& comparison) {
 
 std::string Finish(SvgCanvas& canvas, const Comparison& comparison, double y) {
   std::vector<std::string> lines = SourcesOf(comparison.runs, LabelsOf(comparison));
-  for (const std::string& note : comparison.notes) lines.push_back("note: " + note);
+  for (const Note& note : comparison.notes) lines.push_back(NoteLine(note));
   return FinishPicture(canvas, kWidth, y, lines, comparison.provenance);
 }
 

@@ -205,11 +205,9 @@ class CompareTable : public TextPage {
           report.context.label.empty() ? "" : " [" + report.context.label + "]";
       Paragraph(fmt::format("{}{}: {}; {}", LetterOf(run), label, report.context.energy_source,
                             ClosureWords(report)));
-      for (const std::string& note : report.notes) {
-        Paragraph("note: " + note, 2, kWarningStyle);
-      }
+      Notes(report.notes, 2);
     }
-    for (const std::string& note : comparison_.notes) Paragraph("note: " + note, 0, kWarningStyle);
+    Notes(comparison_.notes);
   }
 
   const Comparison& comparison_;

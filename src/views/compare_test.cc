@@ -80,7 +80,7 @@ Comparison MakeComparison(size_t runs, const std::string& name = "run") {
     comparison.differences = {row, gone, unknown};
     comparison.differences_level = "the deepest nodes that explain it";
   }
-  comparison.notes = {"about " + name};
+  comparison.notes = {{NoteKind::kOutsideSteps, name, {2}}};
   return comparison;
 }
 
@@ -121,7 +121,7 @@ TEST(CompareTableTest, SaysTheBasisTotalsAndMatrices) {
   EXPECT_THAT(text, HasSubstr("similarity of energy"));
   EXPECT_THAT(text, HasSubstr("0.9999")) << "nearly 1 is not 1";
   EXPECT_THAT(text, HasSubstr("12.3 mJ"));
-  EXPECT_THAT(text, HasSubstr("note: about run"));
+  EXPECT_THAT(text, HasSubstr("note: run: 2.00 J ran outside of every step"));
   EXPECT_THAT(text, Not(HasSubstr("nan")));
 }
 
@@ -176,7 +176,7 @@ TEST(CompareJsonTest, UnknownIsNull) {
   comparison.totals[1].attributed_j.reset();
   comparison.gates = {FailedGate()};
   const std::string text = Write(comparison, Format::kJson, ComparePart::kMatrices, {});
-  EXPECT_THAT(text, HasSubstr("\"schema\":\"beryl.compare/1\",\"provenance\":{"));
+  EXPECT_THAT(text, HasSubstr("\"schema\":\"beryl.compare/2\",\"provenance\":{"));
   EXPECT_THAT(text, HasSubstr("\"power_pearson\":[[1,null],[null,1]]"));
   EXPECT_THAT(text, HasSubstr("\"attributed_j\":null"));
   EXPECT_THAT(text, HasSubstr("\"difference_j\":null"));

@@ -13,7 +13,7 @@
 namespace beryl::views {
 namespace {
 
-constexpr const char* kSchema = "beryl.predict/1";
+constexpr const char* kSchema = "beryl.predict/2";
 
 void WriteEnergy(JsonWriter& json, const DescribedPrediction& prediction, NodeId node) {
   json.Member("energy_j", prediction.energy.total[node]);
@@ -73,8 +73,9 @@ std::string Json(const DescribedPrediction& prediction, const ViewOptions& optio
   WritePhases(json, prediction);
   WriteCosts(json, prediction);
   WriteTree(json.Key("tree"), prediction.tree.whole, options);
-  json.Member("notes", prediction.notes);
-  json.Member("assumptions", description.assumptions);
+  std::vector<Note> notes = prediction.notes;
+  AppendNotes(notes, description.notes);
+  WriteNotes(json, notes);
   json.Member("tool", ToolText(prediction.provenance));
   return EndResult(json);
 }
@@ -148,8 +149,8 @@ class PredictionTable : public TextPage {
   }
 
   void SmallPrint() {
-    for (const std::string& note : prediction_.notes) Paragraph("note: " + note, 0, kWarningStyle);
-    for (const std::string& sentence : description_.assumptions) Paragraph("assumed: " + sentence);
+    Notes(prediction_.notes);
+    Notes(description_.notes);
     if (prediction_.costs) Paragraph(ElectricityText(prediction_.costs->electricity));
     Foot(fmt::format("predicted from the configuration by {}{}{}; between: where {:.0f} % of "
                      "measurements are expected",

@@ -68,7 +68,7 @@ TEST(DescriptionViewTest, NumbersOfJsonAreWhole) {
   description.nodes[0].work.flops = 9e15;
   const std::string json = Write(description, ShowLayers(description), Format::kJson, {});
   EXPECT_FALSE(json::FindSyntaxError(json));
-  EXPECT_THAT(json, StartsWith(R"({"schema":"beryl.describe/1","provenance":{)"));
+  EXPECT_THAT(json, StartsWith(R"({"schema":"beryl.describe/2","provenance":{)"));
   EXPECT_THAT(json, HasSubstr(R"("flops":9000000000000000,)"));
   EXPECT_THAT(json, HasSubstr(R"("decoder_seq":null)"));
   EXPECT_THAT(json, Not(HasSubstr("bytes_sent")));

@@ -15,7 +15,7 @@ class DescriptionBuilder {
     description.family = "bert";
     description.input.seq = 4;
     description.provenance.tool = "beryl 0.0.0";
-    description.assumptions = {"the moon is far away"};
+    description.notes = {{NoteKind::kAssumedTokens, "", {128}}};
   }
 
   NodeId Add(NodeId parent, Level level, std::string name, std::string type, double flops,

@@ -9,7 +9,7 @@
 namespace beryl::views {
 namespace {
 
-constexpr const char* kSchema = "beryl.describe/1";
+constexpr const char* kSchema = "beryl.describe/2";
 
 std::string Table(const Description& description, const TreeColumns& folded,
                   const ViewOptions& options) {
@@ -22,9 +22,7 @@ std::string Table(const Description& description, const TreeColumns& folded,
   look.texts = {"outputs"};
   look.deepest = Level::kMl;
   std::string text = page.Take() + TreeTable(folded, look, options);
-  for (const std::string& sentence : description.assumptions) {
-    page.Paragraph("assumed: " + sentence);
-  }
+  page.Notes(description.notes);
   page.Foot("worked out from the configuration alone", description.provenance);
   return text + page.Take();
 }
@@ -35,7 +33,7 @@ std::string Json(const Description& description, const TreeColumns& tree,
   BeginResult(json, kSchema, description.provenance);
   WriteModel(json, description);
   WriteTree(json.Key("tree"), tree, options);
-  json.Member("assumptions", description.assumptions);
+  WriteNotes(json, description.notes);
   json.Member("tool", ToolText(description.provenance));
   return EndResult(json);
 }

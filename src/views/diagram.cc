@@ -21,6 +21,7 @@ std::string WriteDiagramsJson(const AccountReport& report,
   BeginResult(json, kSchema, report.provenance);
   WriteContext(json, report);
   WriteClosure(json, report);
+  WriteNotes(json, NotesOf(report));
   json.Objects("diagrams", diagrams, [&](const EnergyDiagram& diagram) {
     json.Member("path", diagram.path);
     json.Key("phase").Value(diagram.phase ? std::optional(PhaseName(*diagram.phase))

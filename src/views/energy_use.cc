@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "views/learned.h"
+#include "views/notes.h"
 #include "views/writers.h"
 
 namespace beryl::views {
@@ -41,7 +42,7 @@ void WriteOrigin(JsonWriter& json, const EnergyOrigin& origin) {
   if (origin.measured) json.Value(EnergySource(false, origin));
   if (!origin.predicted_by.empty()) json.Value(EnergySource(true, origin));
   json.End();
-  WriteFindings(json, origin.findings);
+  WriteNotes(json, origin.notes);
 }
 
 std::string ElectricityText(const Electricity& grid) {

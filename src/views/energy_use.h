@@ -13,7 +13,7 @@ namespace beryl::views {
 // "measured", "predicted by gtx1080ti", or both.
 std::string EnergySource(bool predicted, const EnergyOrigin& origin);
 std::string EnergySources(const EnergyOrigin& origin);
-// "tool", "data", "energy" and "findings".
+// "tool", "data", "energy" and "notes".
 void WriteOrigin(JsonWriter& json, const EnergyOrigin& origin);
 
 // "electricity in US: 0.1319 USD per kWh (2021-05, who says so); 0.4 g CO2e per kWh (...)"

@@ -17,7 +17,7 @@
 namespace beryl::views {
 namespace {
 
-constexpr const char* kSchema = "beryl.evaluate/1";
+constexpr const char* kSchema = "beryl.evaluate/2";
 constexpr int kErrorWidth = 14;
 
 std::string TitleOf(const Evaluation& evaluation) {
@@ -41,9 +41,7 @@ class EvaluationTable : public TextPage {
     Operations();
     Intervals();
     Laws();
-    for (const DataFinding& finding : evaluation_.findings) {
-      Paragraph("note: " + FindingText(finding), 0, kWarningStyle);
-    }
+    Notes(evaluation_.notes);
     Foot("mean absolute percentage error of energy" + SeedsText(), evaluation_.provenance);
     return Take();
   }
@@ -182,7 +180,7 @@ std::string Json(const Evaluation& evaluation) {
   JsonWriter json;
   BeginResult(json, kSchema, evaluation.provenance);
   WriteEvaluation(json, evaluation);
-  WriteFindings(json, evaluation.findings);
+  WriteNotes(json, evaluation.notes);
   json.Member("tool", ToolText(evaluation.provenance));
   return EndResult(json);
 }
@@ -230,9 +228,7 @@ std::string Table(const Ablation& ablation, const ViewOptions& options) {
     page.Line(line);
   }
   page.Line();
-  for (const DataFinding& finding : ablation.findings) {
-    page.Paragraph("note: " + FindingText(finding), 0, kWarningStyle);
-  }
+  page.Notes(ablation.notes);
   page.Foot(fmt::format("mean absolute percentage error of energy: mean of models, and of nodes; "
                         "seeded methods are the mean of {} seed(s)",
                         most_seeds),
@@ -260,10 +256,10 @@ std::string Write(const Ablation& ablation, Format format, const ViewOptions& op
   if (format == Format::kCsv) return Csv(ablation.evaluations, ablation.provenance);
   if (format != Format::kJson) return Table(ablation, options);
   JsonWriter json;
-  BeginResult(json, "beryl.ablation/1", ablation.provenance);
+  BeginResult(json, "beryl.ablation/2", ablation.provenance);
   json.Objects("evaluations", ablation.evaluations,
                [&](const Evaluation& evaluation) { WriteEvaluation(json, evaluation); });
-  WriteFindings(json, ablation.findings);
+  WriteNotes(json, ablation.notes);
   json.Member("tool", ToolText(ablation.provenance));
   return EndResult(json);
 }

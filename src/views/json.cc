@@ -7,6 +7,7 @@
 
 #include "views/budget.h"
 #include "views/described.h"
+#include "views/notes.h"
 #include "views/tree_view.h"
 #include "views/writers.h"
 
@@ -34,9 +35,7 @@ void WriteContext(JsonWriter& json, const AccountReport& report) {
   json.Member("clock_offset_us", static_cast<double>(report.clock_offset.value) * 1e-3);
   json.Member("clock_reason", report.clock_reason);
   json.Member("steps", report.steps);
-  json.Key("notes").BeginArray();
-  for (const std::string& note : report.notes) json.Value(note);
-  json.End();
+  WriteNoteTexts(json, "notes", report.notes);
   json.End();
 }
 
@@ -98,15 +97,15 @@ void WriteRanks(JsonWriter& json, const TreeColumns& tree) {
   json.End();
 }
 
-void WriteFindings(JsonWriter& json, const char* key, Finding::Kind kind,
-                   const std::vector<Finding>& findings) {
-  json.Key(key).BeginArray();
-  for (const Finding& finding : findings) {
-    if (finding.kind != kind) continue;
+// "dropped", "skipped", "repaired".
+void WriteNotTaken(JsonWriter& json, NoteClass of, const std::vector<Note>& notes) {
+  json.Key(NoteClassName(of)).BeginArray();
+  for (const Note& note : notes) {
+    if (ClassOf(note.kind) != of) continue;
     json.BeginObject();
-    json.Member("reason", finding.reason);
-    json.Member("count", finding.count);
-    json.Member("first_offset", finding.first_offset);
+    json.Member("reason", NoteWords(note));
+    json.Member("count", note.count);
+    json.Member("first_offset", note.first_byte.value_or(0));
     json.End();
   }
   json.End();
@@ -117,16 +116,21 @@ void WriteImportBody(JsonWriter& json, const ImportReport& report) {
   json.Member("format", report.format);
   json.Member("events", report.events);
   json.Member("operations", report.operations);
-  WriteFindings(json, "dropped", Finding::Kind::kDropped, report.findings);
-  WriteFindings(json, "skipped", Finding::Kind::kSkipped, report.findings);
-  WriteFindings(json, "repaired", Finding::Kind::kRepaired, report.findings);
-  json.Key("launches").BeginObject().Member("device_events", report.device_events);
-  json.Member("with_correlation", report.with_correlation).Member("tied", report.tied).End();
-  json.Key("modules").BeginObject().Member("operations_inside", report.inside_modules);
-  json.Member("operations_outside", report.outside_modules).End();
+  for (const NoteClass of : {NoteClass::kDropped, NoteClass::kSkipped, NoteClass::kRepaired}) {
+    WriteNotTaken(json, of, report.notes);
+  }
+  json.Key("launches").BeginObject();
+  json.Member("device_events", report.device_events);
+  json.Member("with_correlation", report.with_correlation);
+  json.Member("tied", report.tied);
+  json.End();
+  json.Key("modules").BeginObject();
+  json.Member("operations_inside", report.inside_modules);
+  json.Member("operations_outside", report.outside_modules);
+  json.End();
 }
 
-// All files added up; offsets are those of the first file that has the finding.
+// All files added up; offsets are those of the first file that has the note.
 void WriteImport(JsonWriter& json, const std::vector<ImportReport>& reports) {
   ImportReport all;
   std::set<std::string> formats;
@@ -141,14 +145,15 @@ void WriteImport(JsonWriter& json, const std::vector<ImportReport>& reports) {
     all.tied += report.tied;
     all.inside_modules += report.inside_modules;
     all.outside_modules += report.outside_modules;
-    for (const Finding& finding : report.findings) {
-      auto same = std::find_if(all.findings.begin(), all.findings.end(), [&](const Finding& known) {
-        return known.kind == finding.kind && known.reason == finding.reason;
+    for (const Note& note : report.notes) {
+      const auto same = std::find_if(all.notes.begin(), all.notes.end(), [&](const Note& known) {
+        return known.kind == note.kind && known.subject == note.subject &&
+               known.values == note.values;
       });
-      if (same == all.findings.end()) {
-        all.findings.push_back(finding);
+      if (same == all.notes.end()) {
+        all.notes.push_back(note);
       } else {
-        same->count += finding.count;
+        same->count += note.count;
       }
     }
   }
@@ -178,8 +183,12 @@ void WriteAlignment(JsonWriter& json, const ModelAlignment& alignment) {
   json.Key("input").BeginObject();
   WriteSizes(json, alignment.input);
   json.End();
-  json.Member("assumptions", alignment.assumptions);
-  json.Member("notes", alignment.notes);
+  std::vector<Note> notes = alignment.notes;
+  const auto told = std::stable_partition(notes.begin(), notes.end(), [](const Note& note) {
+    return ClassOf(note.kind) == NoteClass::kAssumed;
+  });
+  WriteNoteTexts(json, "assumptions", std::vector<Note>(notes.begin(), told));
+  WriteNoteTexts(json, "notes", std::vector<Note>(told, notes.end()));
   json.End();
 }
 
@@ -207,6 +216,7 @@ void WriteAccountObject(JsonWriter& json, const AccountReport& report, const Tre
   if (report.alignment) WriteAlignment(json, *report.alignment);
   WriteImport(json, report.imports);
   if (!report.budget.empty()) WriteBudget(json, report.budget);
+  WriteNotes(json, NotesOf(report));
   json.End();
 }
 

@@ -4,22 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
-#include "views/views.h"
-
 namespace beryl::views {
-
-void WriteFindings(JsonWriter& json, const std::vector<DataFinding>& findings) {
-  json.Key("findings").BeginArray();
-  for (const DataFinding& finding : findings) {
-    json.BeginObject();
-    json.Member("what", Printable(finding.what));
-    json.Member("count", finding.count);
-    json.Member("first", Printable(finding.first));
-    json.End();
-  }
-  json.End();
-}
 
 void WriteLaw(JsonWriter& json, const EnergyLaw& law) {
   auto term = [&](std::string_view name, const LawTerm& of) {
@@ -50,21 +35,6 @@ std::string ErrorText(double percent) {
   if (!std::isfinite(percent)) return "-";
   if (percent < 9.995) return fmt::format("{:.2f} %", percent);
   return percent < 99.95 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.0f} %", percent);
-}
-
-std::string FindingText(const DataFinding& finding) {
-  std::string text = fmt::format("{} ({} time{}", finding.what, FormatCount(finding.count),
-                                 finding.count == 1 ? "" : "s");
-  if (!finding.first.empty()) text += fmt::format(", first at {}", finding.first);
-  return text + ")";
-}
-
-std::string WriteNotes(const std::vector<DataFinding>& findings) {
-  std::string text;
-  for (const DataFinding& finding : findings) {
-    text += fmt::format("note: {}\n", Printable(FindingText(finding)));
-  }
-  return text;
 }
 
 }  // namespace beryl::views

@@ -13,8 +13,6 @@
 
 namespace beryl::views {
 
-// "findings": of the data.
-void WriteFindings(JsonWriter& json, const std::vector<DataFinding>& findings);
 // "law": its terms and its sentence.
 void WriteLaw(JsonWriter& json, const EnergyLaw& law);
 // An object with a number for each level: {"ml":0.5,"module":0.4,"model":0.4}.
@@ -26,7 +24,5 @@ std::string DrawErrors(const Evaluation& evaluation);
 
 // "0.51 %", "12.3 %", "-".
 std::string ErrorText(double percent);
-// "rows without a parent ... (36 times, first at data.csv:12)"
-std::string FindingText(const DataFinding& finding);
 
 }  // namespace beryl::views

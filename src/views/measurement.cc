@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "views/csv_table.h"
+#include "views/notes.h"
 #include "views/svg_parts.h"
 #include "views/writers.h"
 
@@ -16,7 +17,7 @@ namespace beryl::views {
 namespace {
 
 std::string Csv(const Measurement& measured) {
-  CsvTable csv("beryl.measurement/1", measured.provenance,
+  CsvTable csv("beryl.measurement/2", measured.provenance,
                "device,energy_j,low_j,high_j,mean_w,seconds,ours_j,others_j,recorder_j,idle_j,"
                "rest_j,origin,source,gap_s");
   for (const DeviceEnergy& device : measured.devices) {
@@ -93,7 +94,7 @@ std::string Write(const Measurement& measured, Format format, const ViewOptions&
   if (format == Format::kSvg) return DrawMeasurement(measured);
   if (format == Format::kSummary) {
     std::string text = HeadlineOf(measured) + "\n";
-    for (const std::string& note : measured.notes) text += "note: " + Printable(note) + "\n";
+    text += WriteNotes(measured.notes);
     return text;
   }
   return WriteMeasurementTable(measured, options);

@@ -8,6 +8,7 @@
 
 #include "base/json_writer.h"
 #include "views/measurement.h"
+#include "views/notes.h"
 #include "views/writers.h"
 
 namespace beryl::views {
@@ -26,7 +27,7 @@ class MeasurementJson {
   explicit MeasurementJson(const Measurement& measured) : measured_(measured) {}
 
   std::string Write() {
-    BeginResult(json_, "beryl.measurement/1", measured_.provenance);
+    BeginResult(json_, "beryl.measurement/2", measured_.provenance);
     Head();
     json_.Objects("devices", measured_.devices, [&](const auto& device) { Device(device); });
     Totals();
@@ -37,7 +38,7 @@ class MeasurementJson {
     Rounds();
     Overhead();
     Features();
-    json_.Member("notes", measured_.notes);
+    WriteNotes(json_, measured_.notes);
     return EndResult(json_);
   }
 
@@ -62,7 +63,8 @@ class MeasurementJson {
     json_.Objects("gaps", gaps, [&](const MeterGap& gap) {
       json_.Member("start_s", gap.start_s);
       json_.Member("seconds", gap.seconds);
-      json_.Member("reason", gap.reason);
+      json_.Member("kind", GapReasonName(gap.why));
+      json_.Member("reason", GapReasonWords(gap.why));
     });
   }
 

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "views/measurement.h"
+#include "views/notes.h"
 #include "views/svg_parts.h"
 
 namespace beryl::views {
@@ -93,11 +94,12 @@ class MeasurementPicture {
     const double left = std::clamp(x_(gap.start_s), x_.from, x_.to);
     const double right = std::clamp(x_(gap.start_s + gap.seconds), x_.from, x_.to);
     const double bottom = top + kPlot;
-    canvas_.Rectangle(left, top, std::max(1.0, right - left), kPlot,
-                      {.fill = kGrid,
-                       .opacity = 0.6,
-                       .tooltip = fmt::format("{}: nothing is known for {}: {}", device.device,
-                                              FormatSeconds(gap.seconds), gap.reason)});
+    canvas_.Rectangle(
+        left, top, std::max(1.0, right - left), kPlot,
+        {.fill = kGrid,
+         .opacity = 0.6,
+         .tooltip = fmt::format("{}: nothing is known for {}: {}", device.device,
+                                FormatSeconds(gap.seconds), GapReasonWords(gap.why))});
     // Strokes rise to the right and end at the sides.
     for (double x = left - kPlot; x < right; x += kHatch) {
       const double from = std::max(x, left);
@@ -106,12 +108,12 @@ class MeasurementPicture {
       canvas_.Line({from, bottom - (from - x)}, {to, bottom - (to - x)},
                    {.stroke = kDim, .stroke_width = 0.8, .opacity = 0.6});
     }
-    if (right - left > TextWidth(gap.reason, 10.5) + 16) {
+    if (right - left > TextWidth(GapReasonWords(gap.why), 10.5) + 16) {
       const double middle = (left + right) / 2;
-      const double room = TextWidth(gap.reason, 10.5) + 8;
+      const double room = TextWidth(GapReasonWords(gap.why), 10.5) + 8;
       canvas_.Rectangle(middle - room / 2, top + kPlot / 2 - 9, room, 18,
                         {.fill = kPage, .opacity = 0.9, .radius = 3});
-      canvas_.Text(middle, top + kPlot / 2 + 4, gap.reason,
+      canvas_.Text(middle, top + kPlot / 2 + 4, GapReasonWords(gap.why),
                    {.size = 10.5, .color = kDim, .anchor = Anchor::kMiddle});
     }
   }
@@ -194,7 +196,7 @@ class MeasurementPicture {
       about += fmt::format("; recording cost {:.2f} % of a core", measured_.overhead_cpu_pct);
     }
     lines.push_back(std::move(about));
-    lines.insert(lines.end(), measured_.notes.begin(), measured_.notes.end());
+    for (const Note& note : measured_.notes) lines.push_back(NoteText(note));
     return lines;
   }
 

@@ -30,7 +30,7 @@ class MeasurementTable : public TextPage {
     Processes();
     Features();
     Overhead();
-    for (const std::string& note : measured_.notes) Paragraph("note: " + note, 0, kWarningStyle);
+    Notes(measured_.notes);
     Foot("", measured_.provenance);
     return Take();
   }

@@ -28,7 +28,7 @@ Measurement MakeMeasurement() {
   cpu.rest_j = 20;
   cpu.channels = {"CPU:0", "CORE:0"};
   cpu.slices_w = {10, 10, kUnknown, 10};
-  cpu.gaps = {{5, 2.5, "the counter stood still"}};
+  cpu.gaps = {{5, 2.5, GapReason::kCounterStoodStill}};
   measured.devices = {cpu};
   measured.total.energy_j = measured.total.split_j = 100;
   measured.total.mean_w = 10;
@@ -45,7 +45,7 @@ Measurement MakeMeasurement() {
   measured.processes = {{7, "python3", TaskOwner::kWatched, 3, 9.5, {80}},
                         {8, "beryl", TaskOwner::kRecorder, 2, 0.1, {1}}};
   measured.features = {{"cpu_util", "", "%", 45}, {"gpu_energy", "", "J", kUnknown}};
-  measured.notes = {"a note"};
+  measured.notes = {{NoteKind::kClockSet, "", {2.5}}};
   return measured;
 }
 

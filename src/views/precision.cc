@@ -28,7 +28,7 @@ class PrecisionTable : public TextPage {
     Stability();
     for (const std::string& line : SourcesOf(precision_.runs, precision_.labels)) Paragraph(line);
     for (const AccountReport& report : precision_.runs) {
-      for (const std::string& note : report.notes) Paragraph("note: " + note, 0, kWarningStyle);
+      Notes(report.notes);
     }
     return Take();
   }
@@ -110,6 +110,11 @@ std::string Json(const Precision& precision) {
     json.End();
   }
   json.End();
+  std::vector<Note> notes;
+  for (size_t run = 0; run < precision.runs.size(); ++run) {
+    AppendNotes(notes, NotesOf(precision.runs[run]), precision.labels[run]);
+  }
+  WriteNotes(json, notes);
   return EndResult(json);
 }
 

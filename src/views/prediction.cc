@@ -69,9 +69,7 @@ class PredictionTable : public TextPage {
       Runs();
     }
     Line();
-    for (const DataFinding& finding : report_.findings) {
-      Paragraph("note: " + FindingText(finding), 0, kWarningStyle);
-    }
+    Notes(report_.notes);
     Foot(fmt::format("predicted; between: where {:.0f} % of measurements are expected, from "
                      "models that were held out in training{}",
                      100 * report_.model.nominal,
@@ -133,7 +131,7 @@ std::string Json(const PredictionReport& report, const ViewOptions& options) {
     json.End();
   }
   json.End();
-  WriteFindings(json, report.findings);
+  WriteNotes(json, report.notes);
   json.Member("tool", ToolText(report.provenance));
   return EndResult(json);
 }

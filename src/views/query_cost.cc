@@ -13,7 +13,7 @@
 namespace beryl::views {
 namespace {
 
-constexpr const char* kSchema = "beryl.cost/1";
+constexpr const char* kSchema = "beryl.cost/2";
 
 std::string Size(double size) { return size > 0 ? fmt::format("{:g}", size) : "-"; }
 

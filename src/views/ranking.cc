@@ -27,6 +27,7 @@ std::string WriteRankingJson(const AccountReport& report, const OperationRanking
   BeginResult(json, Schema(ranking), report.provenance);
   WriteContext(json, report);
   WriteClosure(json, report);
+  WriteNotes(json, NotesOf(report));
   json.Key("phase").Value(ranking.phase ? std::optional(PhaseName(*ranking.phase)) : std::nullopt);
   json.Member("total_j", ranking.total_j);
   json.Member("min_share", ranking.min_share);

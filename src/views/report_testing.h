@@ -90,7 +90,7 @@ inline AccountReport MakeReport(const std::string& name = "layer_*") {
   wall.contained = Joules{1};
   wall.static_part.reset();
   report.channels = {cpu, wall};
-  report.notes = {"GPU:0 has operations and no power: their energy is unknown", "about " + name};
+  report.notes = {{NoteKind::kOperationsWithoutPower, "GPU:0"}, {NoteKind::kSingleReading, name}};
   ImportReport import;
   import.file = "/tmp/" + name;
   import.format = "tensorflow-timeline";
@@ -98,8 +98,8 @@ inline AccountReport MakeReport(const std::string& name = "layer_*") {
   import.operations = 1234000;
   import.device_events = 10;
   import.outside_modules = 5;
-  import.Count(Finding::Kind::kDropped, "no duration in " + name, 77, 3);
-  import.Count(Finding::Kind::kSkipped, "metadata", 5, 2);
+  import.Count({NoteKind::kMessageBroken, name}, 77, 3);
+  import.Count(NoteKind::kMetadata, 5, 2);
   report.imports = {import};
   OperationRow row;
   row.name = name + "/MatMul";

@@ -21,7 +21,7 @@ std::string Table(const SideBySide& set, const ViewOptions& options) {
   for (const Column& column : set.tree.columns) look.columns.push_back(column.name);
   look.deepest = Level::kMl;
   std::string text = page.Take() + TreeTable(set.tree, look, options);
-  for (const std::string& note : set.notes) page.Paragraph("note: " + note, 0, kWarningStyle);
+  page.Notes(set.notes);
   page.Foot("", set.provenance);
   return text + page.Take();
 }
@@ -34,7 +34,7 @@ std::string Json(const SideBySide& set, const ViewOptions& options) {
     json.Member("what", side.what);
   });
   WriteTree(json.Key("tree"), set.tree, options);
-  json.Member("notes", set.notes);
+  WriteNotes(json, set.notes);
   json.Member("tool", ToolText(set.provenance));
   return EndResult(json);
 }

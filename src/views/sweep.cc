@@ -13,7 +13,7 @@
 namespace beryl::views {
 namespace {
 
-constexpr const char* kSchema = "beryl.sweep/1";
+constexpr const char* kSchema = "beryl.sweep/2";
 
 // What a row says, in the order of its columns. NaN: not known.
 struct RowNumbers {
@@ -53,11 +53,11 @@ std::string VariantText(const Sweep& sweep, const SweepRow& row) {
   return text;
 }
 
-// Sentences that all variants have, and those of some with how many and which is the first.
-std::vector<std::string> SentencesOf(
-    const Sweep& sweep, const std::vector<std::string>& (*sentences)(const SweepRow& row),
-    bool of_some) {
+// What was noted of all variants, and, of some of them, how many those are and which is the first.
+// Of what was taken for granted, what differs stands in the lines of the variants.
+std::vector<Note> NotesOf(const Sweep& sweep) {
   struct Said {
+    Note note;
     std::string text;
     size_t count = 0;
     const SweepRow* first = nullptr;
@@ -67,45 +67,35 @@ std::vector<std::string> SentencesOf(
   for (const SweepRow& row : sweep.rows) {
     if (!row.failure.empty()) continue;
     ++described;
-    for (const std::string& sentence : sentences(row)) {
-      auto at = std::find_if(all.begin(), all.end(),
-                             [&](const Said& said) { return said.text == sentence; });
-      if (at == all.end()) at = all.insert(all.end(), {sentence, 0, &row});
+    std::vector<Note> notes = row.prediction.notes;
+    AppendNotes(notes, row.prediction.description.notes);
+    for (const Note& note : notes) {
+      const std::string text = NoteText(note);  // figures that look the same are the same
+      auto at =
+          std::find_if(all.begin(), all.end(), [&](const Said& said) { return said.text == text; });
+      if (at == all.end()) at = all.insert(all.end(), {note, text, 0, &row});
       ++at->count;
     }
   }
+  std::stable_partition(all.begin(), all.end(), [](const Said& said) {
+    return ClassOf(said.note.kind) != NoteClass::kAssumed;
+  });
   constexpr size_t kMostOfSome = 8;
-  std::vector<std::string> texts;
+  std::vector<Note> notes;
   size_t some = 0;
   for (const Said& said : all) {
     if (said.count == described) {
-      texts.push_back(said.text);
-    } else if (of_some && some++ < kMostOfSome) {
-      texts.push_back(fmt::format("of {} of {} variants, first {}: {}", said.count, described,
-                                  VariantText(sweep, *said.first), said.text));
+      notes.push_back(said.note);
+    } else if (ClassOf(said.note.kind) != NoteClass::kAssumed && some++ < kMostOfSome) {
+      AppendNotes(notes, {said.note},
+                  fmt::format("of {} of {} variants, first {}", said.count, described,
+                              VariantText(sweep, *said.first)));
     }
   }
   if (some > kMostOfSome) {
-    texts.push_back(fmt::format("and {} more of other variants", some - kMostOfSome));
+    notes.push_back({NoteKind::kMoreOfOtherVariants, "", {some - kMostOfSome}});
   }
-  return texts;
-}
-
-std::vector<std::string> NotesOf(const Sweep& sweep) {
-  return SentencesOf(
-      sweep,
-      [](const SweepRow& row) -> const std::vector<std::string>& { return row.prediction.notes; },
-      true);
-}
-
-// Those of all variants: what differs stands in their lines.
-std::vector<std::string> AssumptionsOf(const Sweep& sweep) {
-  return SentencesOf(
-      sweep,
-      [](const SweepRow& row) -> const std::vector<std::string>& {
-        return row.prediction.description.assumptions;
-      },
-      false);
+  return notes;
 }
 
 // What went in, but for what is swept; empty: it does not apply, or the variant is impossible.
@@ -138,10 +128,7 @@ class SweepTable : public TextPage {
     Head();
     for (const SweepRow& row : sweep_.rows) Row(row);
     Line();
-    for (const std::string& note : NotesOf(sweep_)) Paragraph("note: " + note, 0, kWarningStyle);
-    for (const std::string& sentence : AssumptionsOf(sweep_)) {
-      SmallPrint("assumed: " + sentence);
-    }
+    Notes(NotesOf(sweep_));
     Inputs();
     Foot(has_energy_ ? "predicted from the configuration by " + Printable(sweep_.profile)
                      : "worked out from the configuration alone",
@@ -279,8 +266,7 @@ std::string Json(const Sweep& sweep) {
   }
   json.Member("keys", sweep.keys);
   json.Objects("rows", sweep.rows, [&](const SweepRow& row) { WriteRow(json, sweep, row); });
-  json.Member("notes", NotesOf(sweep));
-  json.Member("assumptions", AssumptionsOf(sweep));
+  WriteNotes(json, NotesOf(sweep));
   json.Member("tool", ToolText(sweep.provenance));
   return EndResult(json);
 }

@@ -53,7 +53,7 @@ class TableWriter : public TextPage {
     Ranks();
     Closure();
     Import();
-    Notes();
+    Notes(report_.notes);
   }
 
   void Header() {
@@ -127,8 +127,7 @@ class TableWriter : public TextPage {
       Paragraph(fmt::format("not in the run: {} more", alignment.not_found.size() - kMostUnmatched),
                 2, kWarningStyle);
     }
-    for (const std::string& sentence : alignment.assumptions) Paragraph("assumed: " + sentence, 2);
-    for (const std::string& note : alignment.notes) Paragraph("note: " + note, 2, kWarningStyle);
+    Notes(alignment.notes, 2);
     Line();
   }
 
@@ -265,25 +264,19 @@ class TableWriter : public TextPage {
                             FormatCount(report.outside_modules));
       }
       Paragraph(line);
-      Findings(report, Finding::Kind::kDropped, "dropped");
-      Findings(report, Finding::Kind::kRepaired, "repaired");
-      Findings(report, Finding::Kind::kSkipped, "skipped");
+      for (const NoteClass of : {NoteClass::kDropped, NoteClass::kRepaired, NoteClass::kSkipped}) {
+        NotTaken(report, of);
+      }
     }
   }
 
-  void Findings(const ImportReport& report, Finding::Kind kind, const char* what) {
-    for (const Finding& finding : report.findings) {
-      if (finding.kind != kind) continue;
+  void NotTaken(const ImportReport& report, NoteClass of) {
+    for (const Note& note : report.notes) {
+      if (ClassOf(note.kind) != of) continue;
       const std::string line =
-          fmt::format("{} {}: {} (first at byte {})", what, FormatCount(finding.count),
-                      finding.reason, finding.first_offset);
-      Paragraph(line, 2, kind == Finding::Kind::kDropped ? kWarningStyle : kDimStyle);
-    }
-  }
-
-  void Notes() {
-    for (const std::string& note : report_.notes) {
-      Paragraph("note: " + note, 0, kWarningStyle);
+          fmt::format("{} {}: {} (first at byte {})", NoteClassName(of), FormatCount(note.count),
+                      NoteWords(note), note.first_byte.value_or(0));
+      Paragraph(line, 2, of == NoteClass::kDropped ? kWarningStyle : kDimStyle);
     }
   }
 

@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "types/op_trace.h"
+#include "views/notes.h"
 #include "views/views.h"
 
 namespace beryl::views {
@@ -97,6 +98,13 @@ class TextPage {
                  size_t columns, const char* unknown);
   void Marks(std::string_view name, const std::vector<double>& shares, size_t columns);
   void TimeAxis(double seconds, size_t columns);
+
+  void Notes(const std::vector<Note>& notes, size_t indent = 0) {
+    for (const Note& note : notes) {
+      const bool assumed = ClassOf(note.kind) == NoteClass::kAssumed;
+      Paragraph(NoteLine(note), indent, assumed ? "" : kWarningStyle);
+    }
+  }
 
  protected:
   const ViewOptions& options_;

@@ -22,6 +22,7 @@ std::string WriteTimelineJson(const AccountReport& report, const Timeline& timel
   BeginResult(json, kSchema, report.provenance);
   WriteContext(json, report);
   WriteClosure(json, report);
+  WriteNotes(json, NotesOf(report));
   json.Member("start", FormatTime(timeline.start));
   json.Member("duration_s", timeline.duration.seconds());
   json.Member("slices", SliceCount(timeline));

@@ -15,7 +15,7 @@
 namespace beryl::views {
 namespace {
 
-constexpr const char* kSchema = "beryl.tradeoff/1";
+constexpr const char* kSchema = "beryl.tradeoff/2";
 
 std::string Label(const Tradeoff::Point& point) { return Printable(point.label); }
 

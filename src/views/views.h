@@ -29,7 +29,7 @@ enum class Format {
   kCsv,
   kHtml,
   kSvg,
-  kSummary,  // of a table, what is said about the result: clock, books, findings, notes
+  kSummary,  // of a table, what is said about the result: clock, books, notes
 };
 
 struct ViewOptions {
@@ -92,8 +92,8 @@ std::string WriteSummary(const EnergyModel& model, const ViewOptions& options);
 // The meters of a machine.
 std::string Write(const SourceReport& report, Format format, const ViewOptions& options);
 
-// What a reader has to know of the data, a line each.
-std::string WriteNotes(const std::vector<DataFinding>& findings);
+// What a reader has to know, a line each: "note: ...", "assumed: ...".
+std::string WriteNotes(const std::vector<Note>& notes);
 
 // Analyses of data sets. A picture there is only of a trade-off.
 std::string Write(const Breakdowns& breakdowns, Format format, const ViewOptions& options);

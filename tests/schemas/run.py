@@ -7,6 +7,7 @@
   run-*      the results that no golden case comes to; as those of json-*, each with its provenance
   refuses-*  documents that were broken on purpose: for each schema, made from a valid one
   commands   no command that has --format json was forgotten
+  notes      each value of each kind of note is in the schema
   ids        each id in src/ has a schema file and was seen in the output of the program, and no file is left over
 
 Ends with "N passed, N failed".
@@ -77,7 +78,7 @@ ID = re.compile(r"\bberyl\.[a-z-]+/[0-9]+")
 COMPOSED = re.compile(r'"beryl\.\{\}/')
 COMPOSED_IDS = {"views/ranking.cc": {"beryl.tef/1", "beryl.stef/1", "beryl.stpf/1"}}
 # What a number may be instead, by schema: a swept key may have words for values.
-NUMBERS_OR_TEXT = {"beryl.sweep/1": re.compile(r"rows/\*/values/")}
+NUMBERS_OR_TEXT = {"beryl.sweep/2": re.compile(r"rows/\*/values/")}
 
 LARGEST_TO_BREAK = 30000  # bytes; it is validated once for each way to break it
 
@@ -407,6 +408,19 @@ def check_ids(suite):
     return problems + ("" if referred else f"{SHARED}: nothing refers to it\n")
 
 
+def check_notes(suite):
+    """Each value that a note may bring is told by the schema, as a number or as a text."""
+    patterns = suite.schemas.files[SHARED]["$defs"]["notes"]["items"]["patternProperties"]
+    kinds = re.findall(r'^BERYL_NOTE\((\w+), "\w+", \w+, "([^"]*)"\)$',
+                       (ROOT / "src" / "types" / "note_kinds.inc").read_text(), re.MULTILINE)
+    problems = "" if len(kinds) > 100 else f"only {len(kinds)} kinds of notes were found\n"
+    for kind, keys in kinds:
+        for key in keys.split():
+            if sum(re.search(pattern, key) is not None for pattern in patterns) != 1:
+                problems += f"{kind}: {key} is in none or several of the patternProperties of notes\n"
+    return problems
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--beryl", required=True, type=pathlib.Path, help="the binary to test")
@@ -435,6 +449,7 @@ def main():
     tried = {words[0] for words in [*map(shlex.split, RUNS.values()), *filter(None, map(as_json, cases))]}
     suite.case("commands", check_commands, suite, tried)
     suite.case("ids", check_ids, suite)
+    suite.case("notes", check_notes, suite)
     print(f"{suite.passed} passed, {suite.failed} failed")
     return 1 if suite.failed else 0
 
