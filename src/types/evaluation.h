@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/units.h"
 #include "types/dataset.h"
 #include "types/energy_model.h"
 
@@ -45,7 +46,7 @@ struct Evaluation {
   std::vector<Seed> seeds;
   std::vector<std::string> laws;  // of kLaw: the law of each fold, in words
   std::vector<DataFinding> findings;
-  double seconds = 0;
+  Seconds duration;
 };
 
 // How well a law does that was fitted to a few measurements only.
