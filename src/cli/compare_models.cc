@@ -15,6 +15,7 @@
 #include "store/store.h"
 #include "tree/tree.h"
 #include "types/side_by_side.h"
+#include "types/unknown.h"
 #include "version.h"
 
 namespace beryl::cli {
@@ -98,7 +99,7 @@ class ModelComparer {
     const AccountReport report = MakeReport(*run, *options);
     Side side;
     side.look.what = fmt::format("{}; one of {:.4g} forward passes, {} of {} modules found",
-                                 report.context.energy_source, alignment.passes,
+                                 report.context.energy_source, alignment.passes.value_or(kUnknown),
                                  alignment.matched_modules, alignment.described_modules);
     // The model alone: what stands around it has no counterpart.
     side.folded = tree::CutModel(report.folded, run->folded_of[run->model->root]);

@@ -167,7 +167,7 @@ class Rounds {
     const Nanos start = recording_.Now();
     Until(
         [&] {
-          standby_.Add(recording_.Now(), recording_.joules(), recording_.cpu_util());
+          standby_.Add(recording_.Now(), recording_.energy(), recording_.cpu_util());
           return stopped_by_ || recording_.Now() - start >= longest || done();
         },
         nullptr);
@@ -177,27 +177,27 @@ class Rounds {
     if (!plan_.cool_down) return;
     if (Try(recording_.Begin()); trouble_) return;
     Rest(std::min(kLongestStandby, *plan_.cool_down), [&] { return standby_.IsResting(); });
-    standby_w_ = standby_.watts();
-    if (std::isnan(standby_w_)) {
+    standby_power_ = standby_.power();
+    if (!standby_power_) {
       recording_.AddNote("standby power is not known: no meter told any; rounds are not delayed");
     } else if (!standby_.IsResting()) {
       recording_.AddNote(
           fmt::format("the machine was not at rest before the first round: CPU load {:.1f} %, {}",
-                      standby_.load(), FormatWatts(standby_w_)));
+                      standby_.load(), FormatWatts(standby_power_)));
     } else {
       recording_.AddNote(fmt::format("standby: {} at a CPU load of {:.2f} %",
-                                     FormatWatts(standby_w_), standby_.load()));
+                                     FormatWatts(standby_power_), standby_.load()));
     }
   }
 
   void CoolDown(uint32_t round) {
-    if (!plan_.cool_down || std::isnan(standby_w_)) return;
-    Rest(*plan_.cool_down, [&] { return standby_.IsBackAt(standby_w_); });
-    if (stopped_by_ || standby_.IsBackAt(standby_w_)) return;
+    if (!plan_.cool_down || !standby_power_) return;
+    Rest(*plan_.cool_down, [&] { return standby_.IsBackAt(*standby_power_); });
+    if (stopped_by_ || standby_.IsBackAt(*standby_power_)) return;
     recording_.AddNote(
         fmt::format("before round {} the machine drew {} even after {} of rest; standby is {}",
-                    round, FormatWatts(standby_.watts()), FormatSeconds(plan_.cool_down->seconds()),
-                    FormatWatts(standby_w_)));
+                    round, FormatWatts(standby_.power()), FormatSeconds(plan_.cool_down->seconds()),
+                    FormatWatts(standby_power_)));
   }
 
   struct Kept {
@@ -210,7 +210,7 @@ class Rounds {
   LiveRecording& recording_;
   std::list<Kept> ended_;
   sources::StandbyWatch standby_;
-  double standby_w_ = kUnknown;
+  std::optional<Watts> standby_power_;
   Nanos begin_;  // of the last run of the command
   Nanos end_;    // of it, or of the recording
   std::optional<int> stopped_by_;
