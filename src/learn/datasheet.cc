@@ -78,8 +78,8 @@ std::string ReadRow(const Sheet::Row& row, NamedDatasheet& into) {
   sheet.link_bandwidth = std::isnan(figures[at]) ? 0 : figures[at];
   ++at;
   sheet.memory = figures[at++];
-  sheet.idle_w = figures[at++];
-  sheet.board_w = figures[at++];
+  sheet.idle_power = {figures[at++]};
+  sheet.board_power = {figures[at++]};
   for (size_t i = 0; i < kSources.size(); ++i) {
     sheet.sources.push_back(fmt::format("{}: {}", kSources[i].of, row.fields[kFirstSource + i]));
   }
@@ -112,8 +112,8 @@ std::string FaultOf(const Datasheet& sheet) {
     return "link_bandwidth has to be from 0";
   }
   if (!std::isnan(sheet.memory) && !IsAbove0(sheet.memory)) return "memory has to be above 0";
-  if (!IsAbove0(sheet.board_w)) return "board_w has to be above 0";
-  if (!(sheet.idle_w >= 0 && sheet.idle_w <= sheet.board_w)) {
+  if (!IsAbove0(sheet.board_power.value)) return "board_w has to be above 0";
+  if (!(sheet.idle_power >= Watts{} && sheet.idle_power <= sheet.board_power)) {
     return "idle_w has to be from 0 to board_w";
   }
   return "";
@@ -161,8 +161,8 @@ void ReadDatasheet(json::Value value, MemberReader& in, Datasheet& sheet) {
                   if (name == "bandwidth") in.Read(member, where, sheet.bandwidth);
                   if (name == "link_bandwidth") in.Read(member, where, sheet.link_bandwidth);
                   if (name == "memory") in.Read(member, where, sheet.memory);
-                  if (name == "idle_w") in.Read(member, where, sheet.idle_w);
-                  if (name == "board_w") in.Read(member, where, sheet.board_w);
+                  if (name == "idle_w") in.Read(member, where, sheet.idle_power.value);
+                  if (name == "board_w") in.Read(member, where, sheet.board_power.value);
                   if (name == "sources") in.Read(member, where, sheet.sources);
                   if (name != "matmul_flops") return;
                   in.ReadObject(

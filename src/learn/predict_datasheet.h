@@ -2,6 +2,7 @@
 // is usually lost, and what the device draws meanwhile. Nobody has held it against a meter.
 #pragma once
 
+#include "base/units.h"
 #include "types/datasheet.h"
 #include "types/described_prediction.h"
 #include "types/description.h"
@@ -11,10 +12,10 @@ namespace beryl::learn {
 // What is assumed of every device of a kind, because no datasheet says it. docs/datasheets.md says
 // where each number comes from and how far off it was where that could be checked.
 struct DatasheetPriors {
-  double launch_s;       // to start an operation, on top of what it does
-  double send_s;         // the same of one that all GPUs take part in
+  Seconds launch;        // to start an operation, on top of what it does
+  Seconds send;          // the same of one that all GPUs take part in
   double matmul;         // share of the peak that large matrix products reach
-  double ramp_s;         // they reach half of that at what the peak does in this time
+  Seconds ramp;          // they reach half of that at what the peak does in this time
   double vector;         // share of the peak that everything else reaches
   double bandwidth;      // share of the memory's bandwidth
   double link;           // share of the link's

@@ -96,7 +96,7 @@ void WriteDatasheet(JsonWriter& json, const Datasheet& sheet) {
   json.Member("vector_flops", sheet.vector_flops).Member("bandwidth", sheet.bandwidth);
   json.Member("link_bandwidth", sheet.link_bandwidth);
   if (!std::isnan(sheet.memory)) json.Member("memory", sheet.memory);
-  json.Member("idle_w", sheet.idle_w).Member("board_w", sheet.board_w);
+  json.Member("idle_w", sheet.idle_power).Member("board_w", sheet.board_power);
   json.Key("sources").BeginArray();
   for (const std::string& source : sheet.sources) json.Value(source);
   json.End().End();

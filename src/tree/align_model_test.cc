@@ -115,13 +115,13 @@ TEST(AlignModelTest, ARunTakesTheDescriptionsNamesAndKeepsItsEnergy) {
   EXPECT_EQ(alignment.described_modules, 5U);
   EXPECT_EQ(alignment.matched_modules, 5U);
   EXPECT_THAT(alignment.not_found, IsEmpty());
-  EXPECT_DOUBLE_EQ(alignment.passes, 3);
+  EXPECT_DOUBLE_EQ(*alignment.passes, 3);
   // The loss is the model's own work; what no module claims is in none.
-  EXPECT_DOUBLE_EQ(alignment.module_energy_j, 31);
-  EXPECT_DOUBLE_EQ(alignment.matched_energy_j, 15);
+  EXPECT_DOUBLE_EQ(ValueOrNan(alignment.module_energy), 31);
+  EXPECT_DOUBLE_EQ(ValueOrNan(alignment.matched_energy), 15);
   ASSERT_THAT(alignment.unmatched, SizeIs(2));
   EXPECT_EQ(alignment.unmatched[0].path, "Tiny_0/Extra_0");
-  EXPECT_DOUBLE_EQ(alignment.unmatched[0].energy_j, 16);
+  EXPECT_DOUBLE_EQ(ValueOrNan(alignment.unmatched[0].energy), 16);
   const auto dense = FindPath(run.built(), "Tiny_0/Wrapper_0/layer.1/dense");
   ASSERT_TRUE(dense);
   EXPECT_EQ(model.beside.texts.front().values[*dense], "layer.1.dense");

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "tree/tree.h"
+#include "types/unknown.h"
 
 namespace beryl::tree {
 
@@ -63,7 +64,7 @@ TreeColumns ForwardPass(const OpTrace& trace, const Footprint& energy, const Foo
   seconds.quantity = Quantity::kTime;
   tree.columns.push_back(std::move(seconds));
   for (Column& column : tree.columns) {
-    for (double& value : column.total) value /= model.alignment.passes;
+    for (double& value : column.total) value /= model.alignment.passes.value_or(kUnknown);
   }
   for (const Column& column : model.beside.columns) {
     if (column.origin == Origin::kDescribed) tree.columns.push_back(column);
