@@ -76,15 +76,15 @@ class BottleneckTable : public TextPage {
   }
 
   void Row(const TwoEnergies& energy, const Breakdown& breakdown, const std::string& what) {
-    const TwoEnergies share = SharesOf(energy, breakdown.whole);
+    const TwoShares share = SharesOf(energy, breakdown.whole);
     std::string line;
     if (measured_) {
-      line += RightAligned(JoulesOrDash(energy.measured_j), kJoules) +
-              RightAligned(PercentOrDash(share.measured_j), kShare);
+      line += RightAligned(JoulesOrDash(energy.measured), kJoules) +
+              RightAligned(PercentOrDash(share.measured), kShare);
     }
     if (predicted_) {
-      line += RightAligned(JoulesOrDash(energy.predicted_j), kJoules) +
-              RightAligned(PercentOrDash(share.predicted_j), kShare);
+      line += RightAligned(JoulesOrDash(energy.predicted), kJoules) +
+              RightAligned(PercentOrDash(share.predicted), kShare);
     }
     Line(line + what);
   }
@@ -96,11 +96,11 @@ class BottleneckTable : public TextPage {
 };
 
 void WriteEnergy(JsonWriter& json, const TwoEnergies& energy, const TwoEnergies& whole) {
-  const TwoEnergies share = SharesOf(energy, whole);
-  json.Member("measured_j", energy.measured_j);
-  json.Member("measured_share", share.measured_j);
-  json.Member("predicted_j", energy.predicted_j);
-  json.Member("predicted_share", share.predicted_j);
+  const TwoShares share = SharesOf(energy, whole);
+  json.Member("measured_j", energy.measured);
+  json.Member("measured_share", share.measured);
+  json.Member("predicted_j", energy.predicted);
+  json.Member("predicted_share", share.predicted);
 }
 
 void WriteModel(JsonWriter& json, const Breakdown& breakdown, const ViewOptions& options) {
@@ -148,12 +148,12 @@ std::string Csv(const Breakdowns& breakdowns, const ViewOptions& options) {
   for (const Breakdown& breakdown : breakdowns.models) {
     auto row = [&](std::string_view what, std::string_view name, std::string_view type,
                    std::string_view level, const std::string& nodes, const TwoEnergies& energy) {
-      const TwoEnergies share = SharesOf(energy, breakdown.whole);
-      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(breakdown.model), what,
-                          CsvText(name), CsvText(type), level, nodes, CsvFigure(energy.measured_j),
-                          CsvFigure(share.measured_j), CsvFigure(energy.predicted_j),
-                          CsvFigure(share.predicted_j), CsvText(breakdowns.origin.predicted_by),
-                          kSchema);
+      const TwoShares share = SharesOf(energy, breakdown.whole);
+      text +=
+          fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(breakdown.model), what,
+                      CsvText(name), CsvText(type), level, nodes, CsvFigure(energy.measured),
+                      CsvFigure(share.measured), CsvFigure(energy.predicted),
+                      CsvFigure(share.predicted), CsvText(breakdowns.origin.predicted_by), kSchema);
     };
     for (const Breakdown::Part& part : breakdown.parts) {
       row("part", part.type, part.type, LevelName(part.level), fmt::format("{}", part.nodes),
@@ -164,12 +164,12 @@ std::string Csv(const Breakdowns& breakdowns, const ViewOptions& options) {
     const ModelTree& tree = breakdown.tree.tree;
     for (NodeId id = 0; id < tree.size(); ++id) {
       if (!IsShown(tree[id], options)) continue;
-      const auto joules = [&](const char* name) {
+      const auto energy = [&](const char* name) {
         const Column* column = breakdown.tree.Find(name);
-        return column == nullptr ? kUnknown : column->total[id];
+        return column == nullptr ? std::nullopt : IfKnown<Joules>(column->total[id]);
       };
       row("node", ScopeOf(tree, id), tree[id].type, LevelName(tree[id].level),
-          fmt::format("{}", tree[id].folded), {joules("measured"), joules("predicted")});
+          fmt::format("{}", tree[id].folded), {energy("measured"), energy("predicted")});
     }
   }
   return text;

@@ -37,17 +37,17 @@ void WriteCounts(JsonWriter& json, const char* key, const std::vector<uint64_t>&
 
 void WriteTotal(JsonWriter& json, const RunTotal& total) {
   json.Key("total").BeginObject();
-  json.Member("attributed_j", total.attributed_j);
-  json.Member("deviation_j", total.deviation_j);
+  json.Member("attributed_j", total.attributed);
+  json.Member("deviation_j", total.deviation);
   json.Key("phases").BeginObject();
   for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-    json.Member(PhaseName(static_cast<Phase>(phase)), total.phase_j[phase]);
+    json.Member(PhaseName(static_cast<Phase>(phase)), total.by_phase[phase]);
   }
   json.End();
-  json.Member("idle_j", total.idle_j);
-  json.Member("unattributed_j", total.unattributed_j);
+  json.Member("idle_j", total.idle);
+  json.Member("unattributed_j", total.unattributed);
   json.Member("steps", total.steps);
-  json.Member("outside_steps_j", total.outside_step_j);
+  json.Member("outside_steps_j", total.outside_steps);
   json.End();
 }
 
@@ -58,11 +58,11 @@ void WriteDifference(JsonWriter& json, const DifferenceRow& row) {
   json.Member("rest", row.rest);
   json.Member("in_before", row.in_before);
   json.Member("in_after", row.in_after);
-  json.Member("before_j", row.before_j);
-  json.Member("after_j", row.after_j);
-  json.Member("difference_j", row.difference_j);
-  json.Member("noise_j", row.noise_j);
-  json.Key("is_noise").Value(row.noise_j ? std::optional(row.is_noise) : std::nullopt);
+  json.Member("before_j", row.before);
+  json.Member("after_j", row.after);
+  json.Member("difference_j", row.difference);
+  json.Member("noise_j", row.noise);
+  json.Key("is_noise").Value(row.noise ? std::optional(row.is_noise) : std::nullopt);
   json.End();
 }
 
@@ -71,8 +71,8 @@ void WriteGate(JsonWriter& json, const Comparison& comparison, const GateVerdict
   json.Member("run", gate.run);
   json.Member("pattern", gate.gate.pattern);
   json.Member("limit", gate.gate.limit);
-  json.Member("before_j", gate.before_j);
-  json.Member("after_j", gate.after_j);
+  json.Member("before_j", gate.before);
+  json.Member("after_j", gate.after);
   json.Member("change", gate.change);
   json.Member("noise", gate.noise);
   json.Member("passed", gate.passed);
@@ -166,9 +166,9 @@ std::string WriteCompareCsv(const Comparison& comparison, ComparePart part) {
         "basis,schema\n";
     for (const RunTotal& total : comparison.totals) {
       text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(total.run),
-                          CsvNumber(total.attributed_j), CsvNumber(total.deviation_j),
-                          CsvNumber(total.phase_j[0]), CsvNumber(total.phase_j[1]),
-                          CsvNumber(total.phase_j[2]), total.idle_j, total.unattributed_j,
+                          CsvFigure(total.attributed), CsvFigure(total.deviation),
+                          CsvFigure(total.by_phase[0]), CsvFigure(total.by_phase[1]),
+                          CsvFigure(total.by_phase[2]), total.idle.value, total.unattributed.value,
                           total.steps, basis, kSchema);
     }
     return text;
@@ -179,9 +179,9 @@ std::string WriteCompareCsv(const Comparison& comparison, ComparePart part) {
   for (const DifferenceRow& row : comparison.differences) {
     text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(row.path),
                         LevelName(row.level), row.rest, row.in_before, row.in_after,
-                        CsvNumber(row.before_j), CsvNumber(row.after_j),
-                        CsvNumber(row.difference_j), CsvNumber(row.noise_j),
-                        row.noise_j ? (row.is_noise ? "true" : "false") : "", basis, kSchema);
+                        CsvFigure(row.before), CsvFigure(row.after), CsvFigure(row.difference),
+                        CsvFigure(row.noise), row.noise ? (row.is_noise ? "true" : "false") : "",
+                        basis, kSchema);
   }
   return text;
 }

@@ -38,11 +38,8 @@ class CompareTable : public TextPage {
   }
 
  private:
-  static std::string Energy(const std::optional<double>& joules) {
-    return joules && std::isfinite(*joules) ? FormatJoules(*joules) : "?";
-  }
-  static std::string Signed(double joules) {
-    return joules > 0 ? "+" + FormatJoules(joules) : FormatJoules(joules);
+  static std::string Signed(Joules energy) {
+    return (energy > Joules{} ? "+" : "") + FormatJoules(energy);
   }
 
   std::string Bar(const RunTotal& total, double largest, int width) const {
@@ -50,7 +47,7 @@ class CompareTable : public TextPage {
     double done = 0;
     int drawn = 0;
     for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-      done += total.phase_j[phase].value_or(0);
+      done += total.by_phase[phase].value_or(Joules{}).value;
       const int until = largest > 0 ? static_cast<int>(std::lround(done / largest * width)) : 0;
       std::string piece;
       for (; drawn < std::min(until, width); ++drawn) piece += kPhaseLooks[phase].glyph;
@@ -66,11 +63,11 @@ class CompareTable : public TextPage {
     int label_width = 4;
     bool deviates = false;
     for (const RunTotal& total : totals) {
-      largest = std::max(largest, total.attributed_j.value_or(0));
+      largest = std::max(largest, total.attributed.value_or(Joules{}).value);
       label_width = std::max(label_width, static_cast<int>(DisplayWidth(Printable(total.run))));
-      deviates = deviates || total.deviation_j;
+      deviates = deviates || total.deviation;
       for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-        occurs[phase] = occurs[phase] || total.phase_j[phase] != 0.0;
+        occurs[phase] = occurs[phase] || total.by_phase[phase] != Joules{};
       }
     }
     label_width = std::min(label_width, kLongestLabel) + 2;
@@ -90,15 +87,15 @@ class CompareTable : public TextPage {
       std::string line = Padded(LetterOf(run), 3) +
                          Padded(Ellipsize(Printable(total.run), kLongestLabel), label_width);
       if (bar > 0) line += Bar(total, largest, bar);
-      line += RightAligned(Energy(total.attributed_j), 11);
+      line += RightAligned(FormatJoules(total.attributed), 11);
       if (deviates) {
-        line += RightAligned(total.deviation_j ? "±" + FormatJoules(*total.deviation_j) : "-", 11);
+        line += RightAligned(total.deviation ? "±" + FormatJoules(*total.deviation) : "-", 11);
       }
       for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-        if (occurs[phase]) line += RightAligned(Energy(total.phase_j[phase]), 10);
+        if (occurs[phase]) line += RightAligned(FormatJoules(total.by_phase[phase]), 10);
       }
-      line += RightAligned(FormatJoules(total.idle_j), 9) +
-              RightAligned(FormatJoules(total.unattributed_j), 9) +
+      line += RightAligned(FormatJoules(total.idle), 9) +
+              RightAligned(FormatJoules(total.unattributed), 9) +
               RightAligned(total.steps > 0 ? FormatCount(total.steps) : "-", 6);
       Line(line);
     }
@@ -149,7 +146,8 @@ class CompareTable : public TextPage {
       Line(fmt::format(
           "similarity of energy {}, of power {}; mean difference {} and {}",
           Similarity(found.energy_pearson[1]), Similarity(found.power_pearson[1]),
-          std::isfinite(found.energy_difference[2]) ? Signed(found.energy_difference[2]) : "-",
+          std::isfinite(found.energy_difference[2]) ? Signed(Joules{found.energy_difference[2]})
+                                                    : "-",
           std::isfinite(found.power_difference[2])
               ? (found.power_difference[2] > 0 ? "+" : "") + FormatWatts(found.power_difference[2])
               : "-"));
@@ -192,22 +190,22 @@ class CompareTable : public TextPage {
 
   void DifferenceLine(const DifferenceRow& row) {
     std::string change = "?";
-    if (row.difference_j && !row.in_before) change = "new";
-    if (row.difference_j && !row.in_after) change = "gone";
-    if (row.difference_j && row.in_before && row.in_after) {
-      const double before = row.before_j.value_or(0);
-      change = before > 0 ? fmt::format("{}{}", *row.difference_j > 0 ? "+" : "",
-                                        FormatPercent(*row.difference_j / before))
-                          : "-";
+    if (row.difference && !row.in_before) change = "new";
+    if (row.difference && !row.in_after) change = "gone";
+    if (row.difference && row.in_before && row.in_after) {
+      const Joules before = row.before.value_or(Joules{});
+      change = before > Joules{} ? fmt::format("{}{}", *row.difference > Joules{} ? "+" : "",
+                                               FormatPercent(*row.difference / before))
+                                 : "-";
     }
-    auto side = [](bool present, const std::optional<double>& joules) {
-      return present ? Energy(joules) : std::string("-");
+    auto side = [](bool present, const std::optional<Joules>& energy) {
+      return present ? FormatJoules(energy) : std::string("-");
     };
-    std::string front = RightAligned(row.difference_j ? Signed(*row.difference_j) : "?", 10) +
-                        RightAligned(row.noise_j ? "±" + FormatJoules(*row.noise_j) : "?", 10) +
-                        RightAligned(side(row.in_before, row.before_j), 10) +
-                        RightAligned(side(row.in_after, row.after_j), 10) +
-                        RightAligned(change, 9) + "  ";
+    std::string front = RightAligned(row.difference ? Signed(*row.difference) : "?", 10) +
+                        RightAligned(row.noise ? "±" + FormatJoules(*row.noise) : "?", 10) +
+                        RightAligned(side(row.in_before, row.before), 10) +
+                        RightAligned(side(row.in_after, row.after), 10) + RightAligned(change, 9) +
+                        "  ";
     const std::string tail = row.is_noise ? "  (noise)" : "";
     std::string name = row.path.empty() ? "all else" : Printable(row.path);
     if (row.rest && !row.path.empty()) name += " (rest)";
@@ -226,8 +224,8 @@ class CompareTable : public TextPage {
     const auto top = static_cast<size_t>(std::max(0, options_.top.value_or(kDefaultTop)));
     for (size_t i = 0; i < std::min(top, rows.size()); ++i) DifferenceLine(rows[i]);
     if (top < rows.size()) Line(Dim(fmt::format("{:>10} more", FormatCount(rows.size() - top))));
-    const bool unknown = std::any_of(rows.begin(), rows.end(),
-                                     [](const DifferenceRow& row) { return !row.noise_j; });
+    const bool unknown =
+        std::any_of(rows.begin(), rows.end(), [](const DifferenceRow& row) { return !row.noise; });
     Paragraph(unknown
                   ? "noise: not known, as a run has fewer than two steps: any of this may be chance"
                   : "noise: what steps that vary as these do differ by chance, 95 times of 100",
@@ -284,8 +282,8 @@ std::vector<std::string> GateLines(const Comparison& comparison, const GateVerdi
   std::string line =
       fmt::format("{} {}: {} {}{} ({} -> {} {}), {}", gate.passed ? "passed" : "FAILED", gate.run,
                   what, *gate.change > 0 ? "+" : "", FormatPercent(*gate.change),
-                  FormatJoules(gate.before_j.value_or(0)), FormatJoules(gate.after_j.value_or(0)),
-                  basis, limit);
+                  FormatJoules(gate.before.value_or(Joules{})),
+                  FormatJoules(gate.after.value_or(Joules{})), basis, limit);
   line += gate.noise ? fmt::format(", noise ±{}", FormatPercent(*gate.noise)) : ", noise not known";
   if (!gate.certain) {
     line += gate.noise ? ": not certain, chance may have moved it across the limit"
@@ -295,7 +293,7 @@ std::vector<std::string> GateLines(const Comparison& comparison, const GateVerdi
   if (!gate.passed) {
     for (const DifferenceRow& row : gate.grew) {
       lines.push_back(fmt::format("  grew: {} by {}{}", row.path.empty() ? "all else" : row.path,
-                                  FormatJoules(*row.difference_j), row.is_noise ? " (noise)" : ""));
+                                  FormatJoules(*row.difference), row.is_noise ? " (noise)" : ""));
     }
   }
   return lines;

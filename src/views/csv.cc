@@ -17,9 +17,9 @@ std::string WriteCsv(const AccountReport& report, const ViewOptions& options) {
     if (left-- == 0) break;
     text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},beryl.account/1\n", CsvText(row.name),
                         CsvText(row.device), PhaseName(row.phase), CsvText(row.type),
-                        CsvNumber(row.energy_j), row.seconds, CsvNumber(row.power_w), row.count,
-                        CsvNumber(row.mean_step_j), CsvNumber(row.deviation_step_j),
-                        row.energy_j ? OriginName(row.origin) : "unknown");
+                        CsvFigure(row.energy), row.time.value, CsvFigure(row.power), row.count,
+                        CsvFigure(row.mean_step_energy), CsvFigure(row.deviation_step_energy),
+                        row.energy ? OriginName(row.origin) : "unknown");
   }
   return text;
 }

@@ -27,7 +27,7 @@ std::string WriteDiagramsJson(const AccountReport& report,
     json.Member("path", diagram.path);
     json.Key("phase").Value(diagram.phase ? std::optional(PhaseName(*diagram.phase))
                                           : std::nullopt);
-    json.Member("energy_j", diagram.energy_j);
+    json.Member("energy_j", diagram.energy);
     json.Member("has_dataflow", diagram.has_dataflow);
     json.Member("described_dataflow", diagram.described_dataflow);
     json.Key("boxes").BeginArray();
@@ -40,9 +40,9 @@ std::string WriteDiagramsJson(const AccountReport& report,
       json.Member("layers", box.folded);
       json.Member("range", box.folded_range);
       json.Member("gathered", box.gathered);
-      json.Member("energy_j", box.energy_j);
+      json.Member("energy_j", box.energy);
       json.Member("share", box.share);
-      json.Member("deviation_j", box.deviation_j);
+      json.Member("deviation_j", box.deviation);
       json.Member("from_outside", box.from_outside);
       json.Member("to_outside", box.to_outside);
       json.End();
@@ -72,9 +72,9 @@ std::string WriteDiagramsCsv(const std::vector<EnergyDiagram>& diagrams) {
       text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(diagram.path),
                           CsvText(box.name), CsvText(box.path), CsvText(box.type),
                           box.composite ? "true" : "false", box.folded,
-                          diagram.phase ? PhaseName(*diagram.phase) : "all",
-                          CsvNumber(box.energy_j), CsvNumber(box.share), CsvNumber(box.deviation_j),
-                          box.energy_j ? OriginName(box.origin) : "unknown", kSchema);
+                          diagram.phase ? PhaseName(*diagram.phase) : "all", CsvFigure(box.energy),
+                          CsvNumber(box.share), CsvFigure(box.deviation),
+                          box.energy ? OriginName(box.origin) : "unknown", kSchema);
     }
   }
   return text;
@@ -97,14 +97,14 @@ class DiagramTable : public TextPage {
   void Figure(const EnergyDiagram& diagram) {
     const std::string path = diagram.path.empty() ? "the whole program" : Printable(diagram.path);
     Line(Bold(
-        fmt::format("{}  {}{}", path, diagram.energy_j ? FormatJoules(*diagram.energy_j) : "?",
+        fmt::format("{}  {}{}", path, diagram.energy ? FormatJoules(*diagram.energy) : "?",
                     diagram.phase ? fmt::format("  {} pass", PhaseName(*diagram.phase)) : "")));
     constexpr int kBar = 24;
     double highest = 0;
     bool deviations = false;
     for (const DiagramBox& box : diagram.boxes) {
       highest = std::max(highest, box.share.value_or(0));
-      deviations = deviations || box.deviation_j;
+      deviations = deviations || box.deviation;
     }
     const int numbers = kBar + 20 + (deviations ? 11 : 0);
     for (const DiagramBox& box : diagram.boxes) {
@@ -120,10 +120,10 @@ class DiagramTable : public TextPage {
       std::string bar;
       for (int i = 0; i < filled; ++i) bar += "█";
       std::string line = "  " + Padded(label, width_ - numbers - 2) + Padded(bar, kBar) +
-                         RightAligned(box.energy_j ? FormatJoules(*box.energy_j) : "?", 10) +
+                         RightAligned(box.energy ? FormatJoules(*box.energy) : "?", 10) +
                          RightAligned(box.share ? FormatPercent(*box.share) : "?", 8);
       if (deviations) {
-        line += RightAligned(box.deviation_j ? "±" + FormatJoules(*box.deviation_j) : "", 11);
+        line += RightAligned(box.deviation ? "±" + FormatJoules(*box.deviation) : "", 11);
       }
       while (line.ends_with(' ')) line.pop_back();
       Line(line);
@@ -153,7 +153,7 @@ std::string DescribeDiagrams(const std::vector<EnergyDiagram>& diagrams) {
   for (const EnergyDiagram& diagram : diagrams) {
     text += fmt::format("{}{}: {}.", text.empty() ? "" : " ",
                         diagram.path.empty() ? "the whole program" : diagram.path,
-                        diagram.energy_j ? FormatJoules(*diagram.energy_j) : "not known");
+                        diagram.energy ? FormatJoules(*diagram.energy) : "not known");
     std::vector<const DiagramBox*> boxes;
     for (const DiagramBox& box : diagram.boxes) boxes.push_back(&box);
     std::stable_sort(boxes.begin(), boxes.end(), [](const DiagramBox* a, const DiagramBox* b) {

@@ -200,7 +200,7 @@ void WriteEvaluation(JsonWriter& json, const Evaluation& evaluation) {
     for (const std::string& law : evaluation.laws) json.Value(law);
     json.End();
   }
-  json.Member("seconds", evaluation.seconds);
+  json.Member("seconds", evaluation.duration);
 }
 
 std::string Json(const Evaluation& evaluation) {

@@ -51,6 +51,10 @@ std::string JoulesOrDash(double joules) {
   return std::isfinite(joules) ? FormatJoules(joules) : "-";
 }
 
+std::string JoulesOrDash(const std::optional<Joules>& energy) {
+  return JoulesOrDash(ValueOrNan(energy));
+}
+
 std::string JoulesBetween(double low, double high) {
   return std::isfinite(low) && std::isfinite(high)
              ? fmt::format("{} - {}", FormatJoules(low), FormatJoules(high))

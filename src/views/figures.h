@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/json_writer.h"
+#include "base/units.h"
 
 namespace beryl::views {
 
@@ -13,6 +14,7 @@ namespace beryl::views {
 // Three digits that count: "22.4 G"; with a unit "22.4 GB".
 std::string Amount(double value, std::string_view unit = "");
 std::string JoulesOrDash(double joules);
+std::string JoulesOrDash(const std::optional<Joules>& energy);
 std::string JoulesBetween(double low, double high);  // "1.20 J - 1.40 J"
 std::string PercentOrDash(double share);
 std::string FigureOrDash(double value);  // four digits that count
@@ -24,6 +26,10 @@ void WriteWhole(JsonWriter& json, std::string_view key, double value);
 std::string CsvText(std::string_view text);
 std::string CsvNumber(const std::optional<double>& value);
 std::string CsvFigure(double value);
+template <typename Unit>
+std::string CsvFigure(const std::optional<Scalar<Unit>>& quantity) {
+  return CsvFigure(ValueOrNan(quantity));
+}
 // A whole number as such, exact to 2^53; else as doubles are written.
 std::string WholeOrFigure(double value);
 

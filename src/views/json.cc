@@ -74,13 +74,13 @@ void WriteOperations(JsonWriter& json, const char* key, const OperationTable& ta
     json.Member("device", row.device);
     json.Member("phase", PhaseName(row.phase));
     json.Member("type", row.type);
-    json.Member("energy_j", row.energy_j);
-    json.Member("seconds", row.seconds);
-    json.Member("power_w", row.power_w);
+    json.Member("energy_j", row.energy);
+    json.Member("seconds", row.time);
+    json.Member("power_w", row.power);
     json.Member("count", row.count);
-    if (row.static_j) json.Member("static_j", row.static_j);
-    json.Member("mean_step_j", row.mean_step_j);
-    json.Member("deviation_step_j", row.deviation_step_j);
+    if (row.static_part) json.Member("static_j", row.static_part);
+    json.Member("mean_step_j", row.mean_step_energy);
+    json.Member("deviation_step_j", row.deviation_step_energy);
     if (!row.shapes.empty()) {
       json.Key("shapes").BeginArray();
       for (const std::string& shapes : row.shapes) json.Value(shapes);
@@ -182,13 +182,13 @@ void WriteAlignment(JsonWriter& json, const ModelAlignment& alignment) {
   json.Member("model", alignment.model);
   json.Member("described_modules", alignment.described_modules);
   json.Member("matched_modules", alignment.matched_modules);
-  json.Member("module_energy_j", alignment.module_energy_j);
-  json.Member("matched_energy_j", alignment.matched_energy_j);
+  json.Member("module_energy_j", alignment.module_energy);
+  json.Member("matched_energy_j", alignment.matched_energy);
   json.Key("unmatched").BeginArray();
   for (const ModelAlignment::Unmatched& one : alignment.unmatched) {
     json.BeginObject();
     json.Member("path", one.path);
-    json.Member("energy_j", one.energy_j);
+    json.Member("energy_j", one.energy);
     json.End();
   }
   json.End();

@@ -102,7 +102,7 @@ void WriteCost(const LivePower& power, PrometheusPage& page) {
   };
   const SamplerCost& cost = power.cost;
   one("beryl_sampler_cpu_seconds_total", "counter", "seconds", "CPU time of the monitor.",
-      cost.cpu_s);
+      cost.cpu_time.value);
   one("beryl_sampler_ticks_total", "counter", "", "Readings that were taken.",
       static_cast<double>(cost.ticks));
   one("beryl_sampler_late_ticks_total", "counter", "",
@@ -129,14 +129,16 @@ void WriteSessions(const LivePower& power, PrometheusPage& page) {
               "Energy of a device since the session started.");
   for (const LiveSession& session : power.sessions) {
     for (const LiveDevice& device : session.devices) {
-      page.Sample("beryl_session_energy_joules_total", LabelsOf(session, device), device.energy_j);
+      page.Sample("beryl_session_energy_joules_total", LabelsOf(session, device),
+                  ValueOrNan(device.energy));
     }
   }
   page.Family("beryl_session_ours_joules_total", "counter", "joules",
               "The part of it that the session's processes used.");
   for (const LiveSession& session : power.sessions) {
     for (const LiveDevice& device : session.devices) {
-      page.Sample("beryl_session_ours_joules_total", LabelsOf(session, device), device.ours_j);
+      page.Sample("beryl_session_ours_joules_total", LabelsOf(session, device),
+                  ValueOrNan(device.ours));
     }
   }
 }
@@ -167,11 +169,11 @@ std::string WritePrometheus(const LivePower& power) {
   page.Family("hw_energy_joules_total", "counter", "joules",
               "Energy since the monitor started. Add up only those without hw_parent.");
   for (const LiveChannel& live : power.channels) {
-    page.Sample("hw_energy_joules_total", LabelsOf(live), live.energy_j);
+    page.Sample("hw_energy_joules_total", LabelsOf(live), ValueOrNan(live.energy));
   }
   page.Family("hw_power_watts", "gauge", "watts", "Power just now.");
   for (const LiveChannel& live : power.channels) {
-    page.Sample("hw_power_watts", LabelsOf(live), live.power_w);
+    page.Sample("hw_power_watts", LabelsOf(live), ValueOrNan(live.power));
   }
   WriteSessions(power, page);
   WriteCost(power, page);
@@ -193,7 +195,7 @@ std::string WriteOtlp(const LivePower& power) {
   json.Key("sum").BeginObject().Member("aggregationTemporality", 2).Member("isMonotonic", true);
   json.Key("dataPoints").BeginArray();
   for (const LiveChannel& live : power.channels) {
-    WritePoint(power, live, live.energy_j, true, json);
+    WritePoint(power, live, ValueOrNan(live.energy), true, json);
   }
   json.End().End().End();
 
@@ -201,7 +203,7 @@ std::string WriteOtlp(const LivePower& power) {
   json.Member("description", "Power just now");
   json.Key("gauge").BeginObject().Key("dataPoints").BeginArray();
   for (const LiveChannel& live : power.channels) {
-    WritePoint(power, live, live.power_w, false, json);
+    WritePoint(power, live, ValueOrNan(live.power), false, json);
   }
   json.End().End().End();
 

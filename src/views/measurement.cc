@@ -15,21 +15,19 @@ namespace beryl::views {
 namespace {
 
 std::string Csv(const Measurement& measured) {
-  auto number = [](double value) {
-    return CsvNumber(std::isfinite(value) ? std::optional(value) : std::nullopt);
-  };
   std::string text =
       "device,energy_j,low_j,high_j,mean_w,seconds,ours_j,others_j,recorder_j,idle_j,rest_j,"
       "origin,source,gap_s,schema\n";
   for (const DeviceEnergy& device : measured.devices) {
-    double gap_s = 0;
-    for (const MeterGap& gap : device.gaps) gap_s += gap.seconds;
-    text += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},beryl.measurement/1\n", CsvText(device.device),
-        number(device.energy_j), number(device.low_j), number(device.high_j), number(device.mean_w),
-        number(device.seconds), number(device.split.ours_j), number(device.split.others_j),
-        number(device.split.recorder_j), number(device.split.idle_j), number(device.rest_j),
-        OriginName(device.origin), CsvText(device.source), number(gap_s));
+    Seconds silent;
+    for (const MeterGap& gap : device.gaps) silent += gap.duration;
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},beryl.measurement/1\n",
+                        CsvText(device.device), CsvFigure(device.energy), CsvFigure(device.low),
+                        CsvFigure(device.high), CsvFigure(device.mean_power),
+                        CsvFigure(device.known_time.value), CsvFigure(device.split.ours),
+                        CsvFigure(device.split.others), CsvFigure(device.split.recorder),
+                        CsvFigure(device.split.idle), CsvFigure(device.rest),
+                        OriginName(device.origin), CsvText(device.source), CsvFigure(silent.value));
   }
   return text;
 }
@@ -48,31 +46,30 @@ std::string MissingText(const TotalEnergy& total) {
 
 }  // namespace
 
-std::string JoulesText(double joules) { return std::isnan(joules) ? "-" : FormatJoules(joules); }
-
 std::string HeadlineOf(const Measurement& measured) {
   const TotalEnergy& total = measured.total;
-  if (std::isnan(total.energy_j)) {
-    return fmt::format("no energy is known of {}", FormatSeconds(measured.seconds));
+  if (!total.energy) {
+    return fmt::format("no energy is known of {}", FormatSeconds(measured.duration));
   }
   std::string text = total.origin == Origin::kEstimated ? "an estimate: " : "";
   if (!total.missing.empty()) text += "at least ";
-  text += FormatJoules(total.energy_j);
+  text += FormatJoules(total.energy);
   if (total.origin == Origin::kEstimated) {
-    text += fmt::format(" ({} to {})", FormatJoules(total.low_j), FormatJoules(total.high_j));
+    text += fmt::format(" ({} to {})", FormatJoules(total.low), FormatJoules(total.high));
   }
-  text += fmt::format(" in {}, {}", FormatSeconds(measured.seconds), FormatWatts(total.mean_w));
+  text +=
+      fmt::format(" in {}, {}", FormatSeconds(measured.duration), FormatWatts(total.mean_power));
   if (!total.missing.empty()) text += fmt::format(", without {}", MissingText(total));
   const bool watched = !measured.recording.command.empty() || !measured.recording.pids.empty();
-  if (std::isnan(total.ours_j) || !watched) return text;
-  const std::string ours = FormatJoules(total.ours_j);
+  if (!total.ours || !watched) return text;
+  const std::string ours = FormatJoules(total.ours);
   if (total.all_split) {
     return text +
            fmt::format("; {} ({}) of it ours", ours,
-                       total.energy_j > 0 ? FormatPercent(total.ours_j / total.energy_j) : "-");
+                       total.energy > Joules{} ? FormatPercent(*total.ours / *total.energy) : "-");
   }
   return text + fmt::format("; {} of the {} that are told apart are ours", ours,
-                            FormatJoules(total.split_j));
+                            FormatJoules(total.split));
 }
 
 std::string SubjectOf(const Measurement& measured) {
@@ -90,8 +87,8 @@ std::string SourceText(const DeviceEnergy& device) {
   if (device.origin == Origin::kMeasured) {
     return device.source.empty() ? "-" : Printable(device.source);
   }
-  if (std::isnan(device.high_j) || !(device.energy_j > 0)) return "estimated";
-  return fmt::format("estimated, ±{}", FormatPercent(device.high_j / device.energy_j - 1));
+  if (!device.high || !(device.energy > Joules{})) return "estimated";
+  return fmt::format("estimated, ±{}", FormatPercent(*device.high / *device.energy - 1));
 }
 
 std::string Write(const Measurement& measured, Format format, const ViewOptions& options) {

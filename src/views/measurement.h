@@ -4,6 +4,7 @@
 #include <string>
 
 #include "types/measurement.h"
+#include "views/figures.h"
 #include "views/views.h"
 
 namespace beryl::views {
@@ -14,8 +15,6 @@ std::string HeadlineOf(const Measurement& measured);
 std::string SubjectOf(const Measurement& measured);
 // "estimated, ±50 %", "rapl-powercap"
 std::string SourceText(const DeviceEnergy& device);
-// "12.3 J", "-"
-std::string JoulesText(double joules);
 
 std::string WriteMeasurementTable(const Measurement& measured, const ViewOptions& options);
 std::string WriteMeasurementJson(const Measurement& measured);

@@ -85,18 +85,21 @@ class MeasurementTable : public TextPage {
       const EnergySplit& split = device.split;
       std::string line =
           Padded(Ellipsize(Printable(device.device), static_cast<size_t>(name - 1)), name) +
-          Joules(device.energy_j) +
-          RightAligned(std::isnan(device.mean_w) ? "-" : FormatWatts(device.mean_w), kNumber) +
-          RightAligned(FormatSeconds(device.seconds), kNumber) + Joules(split.ours_j);
-      line += IsWide() ? Joules(split.others_j) + Joules(split.recorder_j) + Joules(split.idle_j)
-                       : Joules(device.rest_j);
+          EnergyCell(device.energy) +
+          RightAligned(device.mean_power ? FormatWatts(device.mean_power) : "-", kNumber) +
+          RightAligned(FormatSeconds(device.known_time), kNumber) + EnergyCell(split.ours);
+      line += IsWide()
+                  ? EnergyCell(split.others) + EnergyCell(split.recorder) + EnergyCell(split.idle)
+                  : EnergyCell(device.rest);
       Line(line + "  " + SourceText(device));
     }
     OtherChannels();
     Line();
   }
 
-  static std::string Joules(double joules) { return RightAligned(JoulesText(joules), kNumber); }
+  static std::string EnergyCell(const std::optional<Joules>& energy) {
+    return RightAligned(JoulesOrDash(energy), kNumber);
+  }
 
   // Channels that are no devices: shown, never added.
   void OtherChannels() {
@@ -107,18 +110,16 @@ class MeasurementTable : public TextPage {
                       [&](const DeviceEnergy& known) { return known.device == channel.name; });
       const std::vector<std::string>& whole = measured_.whole.channels;
       if (device || std::find(whole.begin(), whole.end(), channel.name) != whole.end()) continue;
-      std::string text = fmt::format("{} {}", channel.name, JoulesText(channel.energy_j));
+      std::string text = fmt::format("{} {}", channel.name, JoulesOrDash(channel.energy));
       if (!channel.within.empty()) text += fmt::format(" (in {})", channel.within);
       if (channel.meter.origin == Origin::kEstimated) text += " (estimated)";
       texts.push_back(std::move(text));
     }
     const WholeMachine& whole = measured_.whole;
-    if (!whole.channels.empty() && !std::isnan(whole.devices_j)) {
-      texts.push_back(
-          fmt::format("{} {}{}", fmt::join(whole.channels, " + "), FormatJoules(whole.energy_j),
-                      std::isnan(whole.rest_j)
-                          ? ""
-                          : fmt::format(", {} more than its devices", FormatJoules(whole.rest_j))));
+    if (!whole.channels.empty() && whole.devices) {
+      texts.push_back(fmt::format(
+          "{} {}{}", fmt::join(whole.channels, " + "), FormatJoules(whole.energy),
+          whole.rest ? fmt::format(", {} more than its devices", FormatJoules(whole.rest)) : ""));
     }
     if (!texts.empty()) {
       Paragraph(fmt::format("also read, not added: {}", fmt::join(texts, "; ")), 0, kDimStyle);
@@ -129,12 +130,12 @@ class MeasurementTable : public TextPage {
   void Power() {
     std::vector<const DeviceEnergy*> plots;
     for (const DeviceEnergy& device : measured_.devices) {
-      if (!std::isnan(device.energy_j) && !device.slices_w.empty()) plots.push_back(&device);
+      if (device.energy && !device.slices_w.empty()) plots.push_back(&device);
     }
     if (plots.empty()) return;
     std::vector<const DeviceEnergy*> by_energy = plots;
     std::stable_sort(by_energy.begin(), by_energy.end(),
-                     [](const auto* a, const auto* b) { return a->energy_j > b->energy_j; });
+                     [](const auto* a, const auto* b) { return a->energy > b->energy; });
     by_energy.resize(std::min(by_energy.size(), kPlotsShown));
     std::vector<std::string> left_out;
     for (const DeviceEnergy* device : plots) {
@@ -147,7 +148,7 @@ class MeasurementTable : public TextPage {
     const int columns = static_cast<int>(Columns());
     Marks();
     Line(Blanks(kGutter) + Padded("0", columns - 8) +
-         RightAligned(FormatSeconds(measured_.seconds), 8));
+         RightAligned(FormatSeconds(measured_.duration), 8));
     if (!left_out.empty()) {
       Paragraph(fmt::format("and {} more: {}", left_out.size(), fmt::join(left_out, ", ")), 0,
                 kDimStyle);
@@ -204,10 +205,10 @@ class MeasurementTable : public TextPage {
   }
 
   void Marks() {
-    if (measured_.windows.empty() || !(measured_.seconds > 0)) return;
+    if (measured_.windows.empty() || !(measured_.duration > Seconds{})) return;
     std::string marks(Columns(), ' ');
     for (const WindowEnergy& window : measured_.windows) {
-      const double along = window.start_s / measured_.seconds;
+      const double along = window.start / measured_.duration;
       if (along < 0 || along >= 1) continue;
       marks[static_cast<size_t>(along * static_cast<double>(marks.size()))] = '|';
     }
@@ -230,39 +231,40 @@ class MeasurementTable : public TextPage {
       const std::string label =
           window.name + (window.warm_up && window.name != "warm-up" ? " (warm-up)" : "");
       Line(Padded(Ellipsize(Printable(label), static_cast<size_t>(name - 1)), name) +
-           RightAligned(FormatSeconds(window.start_s), kNumber) +
-           RightAligned(FormatSeconds(window.seconds), kNumber) +
+           RightAligned(FormatSeconds(window.start), kNumber) +
+           RightAligned(FormatSeconds(window.duration), kNumber) +
            RightAligned(window.runs > 0 ? FormatCount(window.runs) : "-", 8) +
-           Joules(window.energy_j) + Joules(window.ours_j));
+           EnergyCell(window.energy) + EnergyCell(window.ours));
     }
     Rounds();
     Line();
   }
 
   void Rounds() {
-    const uint64_t rounds = measured_.seconds_s.rounds;
+    const uint64_t rounds = measured_.round_time.rounds;
     if (rounds == 0) return;
     const std::string of_some =
-        measured_.energy_j.rounds == rounds
+        measured_.round_energy.rounds == rounds
             ? ""
-            : fmt::format("; energy is known of {}", measured_.energy_j.rounds);
+            : fmt::format("; energy is known of {}", measured_.round_energy.rounds);
     Line(fmt::format("{} {}: {} in {}{}", rounds, rounds == 1 ? "round" : "rounds",
-                     SpreadText(measured_.energy_j, JoulesText),
-                     SpreadText(measured_.seconds_s, FormatSeconds), of_some));
+                     SpreadText(measured_.round_energy, FormatJoules),
+                     SpreadText(measured_.round_time, FormatSeconds), of_some));
   }
 
-  static std::string SpreadText(const Spread& spread, std::string (*format)(double)) {
-    if (std::isnan(spread.mean)) return "-";
-    if (std::isnan(spread.deviation)) return format(spread.mean);
-    return fmt::format("{} ± {} ({})", format(spread.mean), format(spread.deviation),
-                       spread.mean > 0 ? FormatPercent(spread.deviation / spread.mean) : "-");
+  template <typename Quantity>
+  static std::string SpreadText(const Spread<Quantity>& spread,
+                                std::string (*format)(const std::optional<Quantity>&)) {
+    if (!spread.mean) return "-";
+    if (!spread.deviation) return format(spread.mean);
+    return fmt::format(
+        "{} ± {} ({})", format(spread.mean), format(spread.deviation),
+        *spread.mean > Quantity{} ? FormatPercent(*spread.deviation / *spread.mean) : "-");
   }
 
-  static double EnergyOf(const ProcessEnergy& process) {
-    double sum = kUnknown;
-    for (const double joules : process.energy_j) {
-      if (!std::isnan(joules)) sum = std::isnan(sum) ? joules : sum + joules;
-    }
+  static std::optional<Joules> EnergyOf(const ProcessEnergy& process) {
+    std::optional<Joules> sum;
+    for (const double joules : process.energy_j) AddKnown(sum, IfKnown<Joules>(joules));
     return sum;
   }
 
@@ -282,17 +284,18 @@ class MeasurementTable : public TextPage {
       Line(RightAligned(std::to_string(process.pid), 9) + "  " +
            Padded(Ellipsize(Printable(label), static_cast<size_t>(name - 1)), name) +
            RightAligned(FormatCount(process.threads), 9) +
-           RightAligned(FormatSeconds(process.cpu_s), kNumber) + Joules(EnergyOf(process)));
+           RightAligned(FormatSeconds(process.cpu_time), kNumber) + EnergyCell(EnergyOf(process)));
     }
     Line();
   }
 
   static std::string FeatureText(const FeatureMean& feature) {
     const std::string where = feature.device.empty() ? "" : " " + feature.device;
-    if (std::isnan(feature.mean)) return fmt::format("{}{} -", feature.name, where);
-    if (feature.unit == "s") return fmt::format("{} {}", feature.name, FormatSeconds(feature.mean));
-    if (feature.unit == "J") return fmt::format("{} {}", feature.name, FormatJoules(feature.mean));
-    return fmt::format("{}{} {:.4g} {}", feature.name, where, feature.mean, feature.unit);
+    if (!feature.mean) return fmt::format("{}{} -", feature.name, where);
+    if (feature.unit == "s")
+      return fmt::format("{} {}", feature.name, FormatSeconds(*feature.mean));
+    if (feature.unit == "J") return fmt::format("{} {}", feature.name, FormatJoules(*feature.mean));
+    return fmt::format("{}{} {:.4g} {}", feature.name, where, *feature.mean, feature.unit);
   }
 
   void Features() {
@@ -304,16 +307,17 @@ class MeasurementTable : public TextPage {
 
   void Overhead() {
     const SamplerCost& cost = measured_.recording.cost;
-    if (std::isnan(measured_.overhead_cpu_pct)) return;
-    std::string text = fmt::format("recording cost {:.2f} % of a core", measured_.overhead_cpu_pct);
-    if (!std::isnan(measured_.overhead_j)) {
-      text += fmt::format(" and {}", FormatJoules(measured_.overhead_j));
+    if (!measured_.overhead_cpu_pct) return;
+    std::string text =
+        fmt::format("recording cost {:.2f} % of a core", *measured_.overhead_cpu_pct);
+    if (measured_.overhead) {
+      text += fmt::format(" and {}", FormatJoules(measured_.overhead));
     }
     if (cost.resident_bytes > 0) text += fmt::format(", {}", FormatBytes(cost.resident_bytes));
     if (cost.ticks > 0) {
       text += fmt::format("; {} ticks, {} late", FormatCount(cost.ticks), FormatCount(cost.late));
-      if (!std::isnan(cost.late_p99_us)) {
-        text += fmt::format(" (99 % within {})", FormatSeconds(cost.late_p99_us * 1e-6));
+      if (cost.late_p99_us) {
+        text += fmt::format(" (99 % within {})", FormatSeconds(*cost.late_p99_us * 1e-6));
       }
       text += fmt::format("; {} more missed", FormatCount(cost.missed));
       if (cost.lost > 0) text += fmt::format("; {} samples were lost", FormatCount(cost.lost));

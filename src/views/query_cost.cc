@@ -56,7 +56,8 @@ class CostTable : public TextPage {
             : "";
     Line(Padded(Ellipsize(Printable(row.model), static_cast<size_t>(widest_)), widest_) +
          RightAligned(Size(row.batch_size), 7) + RightAligned(Size(row.seq_len), 7) +
-         RightAligned(JoulesOrDash(row.batch_j), 10) + RightAligned(JoulesOrDash(row.query_j), 10) +
+         RightAligned(JoulesOrDash(row.batch_energy), 10) +
+         RightAligned(JoulesOrDash(row.query_energy), 10) +
          RightAligned(FigureOrDash(row.kwh), 11) + (interval_ ? RightAligned(interval, 22) : "") +
          RightAligned(FigureOrDash(row.price), 11) + RightAligned(FigureOrDash(row.co2e_kg), 11) +
          "  " + (row.predicted ? "predicted" : "measured"));
@@ -82,8 +83,8 @@ std::string Json(const QueryCosts& costs) {
     json.Member("batch_size", KnownSize(row.batch_size));
     json.Member("seq_len", KnownSize(row.seq_len));
     json.Member("energy", EnergySource(row.predicted, costs.origin));
-    json.Member("batch_j", row.batch_j);
-    json.Member("query_j", row.query_j);
+    json.Member("batch_j", row.batch_energy);
+    json.Member("query_j", row.query_energy);
     json.Member("kwh", row.kwh);
     json.Member("kwh_low", row.kwh_low);
     json.Member("kwh_high", row.kwh_high);
@@ -110,7 +111,7 @@ std::string Csv(const QueryCosts& costs) {
     text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(row.model),
                         CsvNumber(KnownSize(row.batch_size)), CsvNumber(KnownSize(row.seq_len)),
                         CsvText(EnergySource(row.predicted, costs.origin)), costs.queries,
-                        costs.passages, CsvFigure(row.batch_j), CsvFigure(row.query_j),
+                        costs.passages, CsvFigure(row.batch_energy), CsvFigure(row.query_energy),
                         CsvFigure(row.kwh), CsvFigure(row.kwh_low), CsvFigure(row.kwh_high),
                         CsvFigure(row.price), CsvText(grid.currency), CsvFigure(row.co2e_kg),
                         electricity);

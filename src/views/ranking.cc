@@ -16,14 +16,14 @@ std::string Schema(const OperationRanking& ranking) {
 }
 
 void WriteMeasures(JsonWriter& json, const OperationRow& row) {
-  json.Member("energy_j", row.energy_j);
-  json.Member("seconds", row.seconds);
-  json.Member("power_w", row.power_w);
+  json.Member("energy_j", row.energy);
+  json.Member("seconds", row.time);
+  json.Member("power_w", row.power);
   json.Member("count", row.count);
-  if (row.static_j) json.Member("static_j", row.static_j);
-  json.Member("mean_step_j", row.mean_step_j);
-  json.Member("deviation_step_j", row.deviation_step_j);
-  json.Member("deviation_step_w", row.deviation_step_w);
+  if (row.static_part) json.Member("static_j", row.static_part);
+  json.Member("mean_step_j", row.mean_step_energy);
+  json.Member("deviation_step_j", row.deviation_step_energy);
+  json.Member("deviation_step_w", row.deviation_step_power);
 }
 
 bool IsSameName(const OperationRow& a, const OperationRow& b) {
@@ -38,7 +38,7 @@ std::string WriteRankingJson(const AccountReport& report, const OperationRanking
   WriteContext(json, report);
   WriteClosure(json, report);
   json.Key("phase").Value(ranking.phase ? std::optional(PhaseName(*ranking.phase)) : std::nullopt);
-  json.Member("total_j", ranking.total_j);
+  json.Member("total_j", ranking.total);
   json.Member("min_share", ranking.min_share);
   json.Key("rows").BeginArray();
   size_t device = 0;
@@ -82,12 +82,13 @@ std::string WriteRankingCsv(const OperationRanking& ranking, size_t count) {
   for (size_t i = 0; i < ranking.by_device.size(); ++i) {
     const OperationRow& row = ranking.by_device[i];
     if ((i == 0 || !IsSameName(ranking.by_device[i - 1], row)) && ++names > count) break;
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(row.name),
-                        CsvText(row.device), PhaseName(row.phase), CsvText(row.type),
-                        CsvNumber(row.energy_j), CsvNumber(ShareOf(row, ranking)), row.seconds,
-                        CsvNumber(row.power_w), row.count, row.layers, CsvNumber(row.mean_step_j),
-                        CsvNumber(row.deviation_step_j), CsvNumber(row.deviation_step_w),
-                        row.energy_j ? OriginName(row.origin) : "unknown", Schema(ranking));
+    text +=
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(row.name),
+                    CsvText(row.device), PhaseName(row.phase), CsvText(row.type),
+                    CsvFigure(row.energy), CsvNumber(ShareOf(row, ranking)), row.time.value,
+                    CsvFigure(row.power), row.count, row.layers, CsvFigure(row.mean_step_energy),
+                    CsvFigure(row.deviation_step_energy), CsvFigure(row.deviation_step_power),
+                    row.energy ? OriginName(row.origin) : "unknown", Schema(ranking));
   }
   return text;
 }
@@ -119,19 +120,16 @@ class RankingTable : public TextPage {
 
  private:
   void Row(const OperationRow& row, bool by_power, bool narrow, bool steps) {
-    const std::string energy = row.energy_j ? FormatJoules(*row.energy_j) : "?";
-    const std::string power = row.power_w ? FormatWatts(*row.power_w) : "?";
+    const std::string energy = row.energy ? FormatJoules(*row.energy) : "?";
+    const std::string power = row.power ? FormatWatts(*row.power) : "?";
     std::string line = RightAligned(by_power ? power : energy, 9);
     if (steps) {
-      const auto& deviation = by_power ? row.deviation_step_w : row.deviation_step_j;
-      const std::string text = !deviation ? ""
-                               : by_power ? FormatWatts(*deviation)
-                                          : FormatJoules(*deviation);
-      line += RightAligned(text.empty() ? "?" : "±" + text, 10);
+      const std::string text = by_power ? FormatWatts(row.deviation_step_power)
+                                        : FormatJoules(row.deviation_step_energy);
+      line += RightAligned(text == "?" ? text : "±" + text, 10);
     }
     if (!narrow) {
-      line +=
-          RightAligned(by_power ? energy : power, 9) + RightAligned(FormatSeconds(row.seconds), 9);
+      line += RightAligned(by_power ? energy : power, 9) + RightAligned(FormatSeconds(row.time), 9);
     }
     const auto share = ShareOf(row, ranking_);
     line += RightAligned(share ? FormatPercent(*share) : "?", 8) +
@@ -169,23 +167,23 @@ std::string RankingTitle(const OperationRanking& ranking) {
 }
 
 std::optional<double> ShareOf(const OperationRow& row, const OperationRanking& ranking) {
-  if (!row.energy_j || ranking.total_j.value_or(0) <= 0) return std::nullopt;
-  return *row.energy_j / *ranking.total_j;
+  if (!row.energy || !(ranking.total > Joules{})) return std::nullopt;
+  return *row.energy / *ranking.total;
 }
 
 bool HasSteps(const OperationRanking& ranking) {
   return std::any_of(ranking.rows.begin(), ranking.rows.end(),
-                     [](const OperationRow& row) { return row.mean_step_j.has_value(); });
+                     [](const OperationRow& row) { return row.mean_step_energy.has_value(); });
 }
 
 std::string ShownText(const OperationRanking& ranking, size_t count) {
-  double shown = 0;
-  for (size_t i = 0; i < count; ++i) shown += ranking.rows[i].energy_j.value_or(0);
+  Joules shown;
+  for (size_t i = 0; i < count; ++i) shown += ranking.rows[i].energy.value_or(Joules{});
   std::string text =
       fmt::format("{} of {} names", FormatCount(count), FormatCount(ranking.rows.size()));
-  if (ranking.total_j.value_or(0) > 0) {
-    text += fmt::format(" with {} of {} ({})", FormatJoules(shown), FormatJoules(*ranking.total_j),
-                        FormatPercent(shown / *ranking.total_j));
+  if (ranking.total > Joules{}) {
+    text += fmt::format(" with {} of {} ({})", FormatJoules(shown), FormatJoules(*ranking.total),
+                        FormatPercent(shown / *ranking.total));
   }
   text += "; devices added up";
   if (ranking.min_share > 0) {

@@ -224,7 +224,7 @@ std::string Csv(const SourceReport& report) {
         CsvText(channel.name), ScopeName(channel.scope), KindText(channel), CsvText(meter.unit),
         meter.wrap, number(meter.update_period_us), CsvText(report.within[i]), moves,
         CsvText(meter.reads), number(meter.per_count), number(report.seen_w[i]),
-        number(report.smallest_j[i]), OriginName(meter.origin), number(meter.error), kSchema);
+        number(report.smallest_j[i]), OriginName(meter.origin), CsvNumber(meter.error), kSchema);
   }
   return text;
 }

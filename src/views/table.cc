@@ -95,24 +95,26 @@ class TableWriter : public TextPage {
   void Alignment(const ModelAlignment& alignment) {
     constexpr size_t kMostUnmatched = 5;
     constexpr double kWorthNaming = 0.001;
-    const double share = alignment.matched_energy_j / alignment.module_energy_j;
+    const double share = ValueOrNan(alignment.matched_energy) / ValueOrNan(alignment.module_energy);
     Paragraph(
         fmt::format("{}, {}{}: {} of {} modules found, with {} of the energy inside of modules",
                     alignment.model, SizesText(alignment.input),
                     alignment.input_seen ? " as the shapes in the trace say" : "",
                     alignment.matched_modules, alignment.described_modules, PercentOrDash(share)));
-    if (!std::isnan(alignment.passes)) {
+    if (alignment.passes) {
       Paragraph(
           fmt::format("FLOP, its rates and 'a pass' are of one forward pass; the run has {:.4g}",
-                      alignment.passes),
+                      *alignment.passes),
           2);
     }
     size_t named = 0;
     for (const ModelAlignment::Unmatched& one : alignment.unmatched) {
-      if (named == kMostUnmatched || one.energy_j < kWorthNaming * alignment.module_energy_j) break;
-      Paragraph(
-          fmt::format("not in the description: {} ({})", one.path, FormatJoules(one.energy_j)), 2,
-          kDimStyle);
+      if (named == kMostUnmatched ||
+          one.energy < kWorthNaming * alignment.module_energy.value_or(Joules{})) {
+        break;
+      }
+      Paragraph(fmt::format("not in the description: {} ({})", one.path, FormatJoules(one.energy)),
+                2, kDimStyle);
       ++named;
     }
     if (const size_t others = alignment.unmatched.size() - named; others > 0) {
@@ -136,8 +138,8 @@ class TableWriter : public TextPage {
     const auto top = static_cast<size_t>(std::max(0, options_.top.value_or(kDefaultTop)));
     const size_t count = std::min(top, report_.summary.size());
     if (count == 0) return;
-    double attributed = 0;
-    for (const ChannelAccount& account : report_.channels) attributed += account.attributed.value;
+    Joules attributed;
+    for (const ChannelAccount& account : report_.channels) attributed += account.attributed;
     const bool narrow = width_ < kNarrow;
     const int device_width = DeviceWidth(6);
     Line(Bold(fmt::format("{:>8}{:>7}{}{:>8}  {:<4}{:<{}} {}", "energy", "share",
@@ -146,17 +148,16 @@ class TableWriter : public TextPage {
                           narrow ? "operation" : "operation, layers added up")));
     for (size_t i = 0; i < count; ++i) {
       const OperationRow& row = report_.summary[i];
-      const bool share = row.energy_j && attributed > 0;
+      const bool share = row.energy && attributed > Joules{};
       const std::string power_and_time =
-          RightAligned(row.power_w ? FormatWatts(*row.power_w) : "?", 8) +
-          RightAligned(FormatSeconds(row.seconds), 9);
-      const std::string front =
-          fmt::format("{}{}{}{:>8}  {:<4}{} ",
-                      RightAligned(row.energy_j ? FormatJoules(*row.energy_j) : "?", 8),
-                      RightAligned(share ? FormatPercent(*row.energy_j / attributed) : "?", 7),
-                      narrow ? "" : power_and_time, FormatCount(row.count),
-                      kPhaseLooks[static_cast<size_t>(row.phase)].short_name,
-                      DeviceCell(row.device, device_width));
+          RightAligned(row.power ? FormatWatts(*row.power) : "?", 8) +
+          RightAligned(FormatSeconds(row.time), 9);
+      const std::string front = fmt::format(
+          "{}{}{}{:>8}  {:<4}{} ", RightAligned(row.energy ? FormatJoules(*row.energy) : "?", 8),
+          RightAligned(share ? FormatPercent(*row.energy / attributed) : "?", 7),
+          narrow ? "" : power_and_time, FormatCount(row.count),
+          kPhaseLooks[static_cast<size_t>(row.phase)].short_name,
+          DeviceCell(row.device, device_width));
       const auto room =
           static_cast<size_t>(std::max(12, width_ - static_cast<int>(DisplayWidth(front))));
       Line(front + EllipsizePath(Printable(row.name), room));

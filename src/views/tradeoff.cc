@@ -17,8 +17,8 @@ constexpr const char* kSchema = "beryl.tradeoff/1";
 
 std::string Label(const Tradeoff::Point& point) { return Printable(point.label); }
 
-double EnergyOf(const Tradeoff::Point& point, bool predicted) {
-  return predicted ? point.energy.predicted_j : point.energy.measured_j;
+std::optional<Joules> EnergyOf(const Tradeoff::Point& point, bool predicted) {
+  return predicted ? point.energy.predicted : point.energy.measured;
 }
 
 std::string Chosen(const Tradeoff::Point& point, bool predicted) {
@@ -66,15 +66,15 @@ class TradeoffTable : public TextPage {
   }
 
  private:
-  static std::string Cell(double joules, bool optimal) {
-    return RightAligned(JoulesOrDash(joules), 11) + (optimal ? " *" : "  ");
+  static std::string Cell(const std::optional<Joules>& energy, bool optimal) {
+    return RightAligned(JoulesOrDash(energy), 11) + (optimal ? " *" : "  ");
   }
 
   void Row(const Tradeoff::Point& point) {
     const std::string label =
         Label(point) + (point.label == point.model ? "" : "  " + Dim(Printable(point.model)));
-    Line((measured_ ? Cell(point.energy.measured_j, point.optimal_measured) : "") +
-         (predicted_ ? Cell(point.energy.predicted_j, point.optimal_predicted) : "") +
+    Line((measured_ ? Cell(point.energy.measured, point.optimal_measured) : "") +
+         (predicted_ ? Cell(point.energy.predicted, point.optimal_predicted) : "") +
          RightAligned(fmt::format("{:g}", point.accuracy), 9) + "  " + label);
   }
 
@@ -104,16 +104,16 @@ std::string Json(const Tradeoff& tradeoff) {
     json.Member("model", Printable(point.model));
     json.Member("label", Label(point));
     json.Member("accuracy", point.accuracy);
-    json.Member("measured_j", point.energy.measured_j);
-    json.Member("predicted_j", point.energy.predicted_j);
-    json.Member("predicted_low_j", point.low_j);
-    json.Member("predicted_high_j", point.high_j);
+    json.Member("measured_j", point.energy.measured);
+    json.Member("predicted_j", point.energy.predicted);
+    json.Member("predicted_low_j", point.low);
+    json.Member("predicted_high_j", point.high);
     json.Member("optimal_measured", point.optimal_measured);
     json.Member("optimal_predicted", point.optimal_predicted);
     json.End();
   }
   json.End();
-  json.Member("budget_j", tradeoff.budget_j);
+  json.Member("budget_j", tradeoff.budget);
   json.Member("target", tradeoff.target);
   json.Key("choices").BeginArray();
   for (const Tradeoff::Choice& choice : tradeoff.choices) {
@@ -141,8 +141,8 @@ std::string Csv(const Tradeoff& tradeoff) {
   for (const Tradeoff::Point& point : tradeoff.points) {
     text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", CsvText(point.model),
                         CsvText(point.label), tradeoff.batch_size, tradeoff.seq_len, point.accuracy,
-                        CsvFigure(point.energy.measured_j), CsvFigure(point.energy.predicted_j),
-                        CsvFigure(point.low_j), CsvFigure(point.high_j), point.optimal_measured,
+                        CsvFigure(point.energy.measured), CsvFigure(point.energy.predicted),
+                        CsvFigure(point.low), CsvFigure(point.high), point.optimal_measured,
                         point.optimal_predicted, CsvText(tradeoff.origin.predicted_by), kSchema);
   }
   return text;
@@ -159,9 +159,9 @@ std::vector<std::string> TradeoffSentences(const Tradeoff& tradeoff) {
   std::vector<std::string> sentences;
   for (const Tradeoff::Choice& choice : tradeoff.choices) {
     const char* how = choice.predicted ? "predicted" : "measured";
-    if (tradeoff.budget_j) {
+    if (tradeoff.budget) {
       sentences.push_back(fmt::format(
-          "within {} ({}): {}", FormatJoules(*tradeoff.budget_j), how,
+          "within {} ({}): {}", FormatJoules(*tradeoff.budget), how,
           choice.within_budget ? Chosen(tradeoff.points[*choice.within_budget], choice.predicted)
                                : "no model takes that little"));
     }

@@ -55,7 +55,7 @@ class TradeoffPicture {
 
  private:
   static double EnergyOf(const Tradeoff::Point& point, bool predicted) {
-    return predicted ? point.energy.predicted_j : point.energy.measured_j;
+    return ValueOrNan(predicted ? point.energy.predicted : point.energy.measured);
   }
   static bool IsOptimal(const Tradeoff::Point& point, bool predicted) {
     return predicted ? point.optimal_predicted : point.optimal_measured;
@@ -83,16 +83,15 @@ class TradeoffPicture {
     double low = tradeoff_.points.front().accuracy;
     double high = low;
     for (const Tradeoff::Point& point : tradeoff_.points) {
-      for (const double joules :
-           {point.energy.measured_j, point.energy.predicted_j, point.high_j}) {
-        if (std::isfinite(joules)) most = std::max(most, joules);
+      for (const auto& energy : {point.energy.measured, point.energy.predicted, point.high}) {
+        most = std::max(most, energy.value_or(Joules{}).value);
       }
       low = std::min(low, point.accuracy);
       high = std::max(high, point.accuracy);
     }
     // A limit far outside would press all points into a corner; it is said below the picture.
-    if (tradeoff_.budget_j && *tradeoff_.budget_j < 1.5 * most) {
-      most = std::max(most, *tradeoff_.budget_j);
+    if (tradeoff_.budget && tradeoff_.budget->value < 1.5 * most) {
+      most = std::max(most, tradeoff_.budget->value);
     }
     const double margin = high > low ? (high - low) * 0.1 : std::max(std::fabs(high) * 0.05, 1e-9);
     if (tradeoff_.target && *tradeoff_.target > low - 4 * margin &&
@@ -106,11 +105,11 @@ class TradeoffPicture {
 
   void Limits() {
     const ShapeStyle style{.stroke = kDim, .stroke_width = 1.2, .dashes = "4 4"};
-    if (tradeoff_.budget_j && *tradeoff_.budget_j >= 0 && *tradeoff_.budget_j <= x_.high) {
-      const double x = x_(*tradeoff_.budget_j);
+    if (const double budget = ValueOrNan(tradeoff_.budget); budget >= 0 && budget <= x_.high) {
+      const double x = x_(budget);
       canvas_.Line({x, top_}, {x, bottom_}, style);
       KeepOff({x, top_}, {x, bottom_});
-      Aside({x - 4, bottom_ - 6}, "budget " + FormatJoules(*tradeoff_.budget_j), Anchor::kEnd);
+      Aside({x - 4, bottom_ - 6}, "budget " + FormatJoules(budget), Anchor::kEnd);
     }
     if (tradeoff_.target && *tradeoff_.target >= y_.low && *tradeoff_.target <= y_.high) {
       const double y = y_(*tradeoff_.target);
@@ -171,9 +170,9 @@ class TradeoffPicture {
       const Point at{x_(joules), y_(point.accuracy)};
       const bool optimal = IsOptimal(point, predicted);
       const Color color = optimal ? ColorOf(predicted) : kOther;
-      if (predicted && std::isfinite(point.low_j) && std::isfinite(point.high_j)) {
-        const Point low{x_(std::max(0.0, point.low_j)), at.y};
-        const Point high{x_(point.high_j), at.y};
+      if (predicted && point.low && point.high) {
+        const Point low{x_(std::max(0.0, point.low->value)), at.y};
+        const Point high{x_(point.high->value), at.y};
         canvas_.Line(low, high, {.stroke = color, .stroke_width = 1});
         KeepOff(low, high);
       }
@@ -203,7 +202,7 @@ class TradeoffPicture {
     for (const bool front : {true, false}) {
       for (const Tradeoff::Point& point : tradeoff_.points) {
         if ((point.optimal_measured || point.optimal_predicted) != front) continue;
-        const bool predicted = !std::isfinite(point.energy.measured_j);
+        const bool predicted = !point.energy.measured;
         points.push_back({x_(EnergyOf(point, predicted)), y_(point.accuracy)});
         widths.push_back(std::min(kWidestLabel, TextWidth(Printable(point.label), kLabel)));
         owners.push_back(&point);
