@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "views/compare.h"
+#include "views/figures.h"
 #include "views/matrix_looks.h"
 #include "views/svg_parts.h"
 
@@ -114,10 +115,10 @@ std::string DrawTotals(const Comparison& comparison) {
   for (size_t run = 0; run < comparison.totals.size(); ++run) {
     const RunTotal& total = comparison.totals[run];
     const double at = top + kRow * static_cast<double>(run);
-    canvas.BeginGroup(
-        fmt::format("{}\n{} in operations, {} idle, {} unattributed; {} steps", total.run,
-                    total.attributed ? FormatJoules(*total.attributed) : "?",
-                    FormatJoules(total.idle), FormatJoules(total.unattributed), total.steps));
+    canvas.BeginGroup(fmt::format("{}\n{} in operations, {} idle, {} unattributed; {} steps",
+                                  total.run, FormatJoules(total.attributed),
+                                  FormatJoules(total.idle), FormatJoules(total.unattributed),
+                                  total.steps));
     canvas.Text(kMargin, at + 12, fmt::format("{}  {}", LetterOf(run), Printable(total.run)),
                 {.room = kInner});
     double done = 0;
@@ -191,8 +192,7 @@ std::string DrawDifferences(const Comparison& comparison, const ViewOptions& opt
     if (!row.in_after) name += "  — gone";
     const double difference = row.difference.value_or(Joules{}).value;
     canvas.BeginGroup(fmt::format(
-        "{}\nbefore {}, after {}{}", name, row.before ? FormatJoules(*row.before) : "-",
-        row.after ? FormatJoules(*row.after) : "-",
+        "{}\nbefore {}, after {}{}", name, JoulesOrDash(row.before), JoulesOrDash(row.after),
         row.noise ? fmt::format(", chance explains ±{}", FormatJoules(*row.noise)) : ""));
     canvas.Text(kMargin, at + 12, EllipsizePathToWidth(name, kInner, 12), {.size = 12});
     const Color color = DifferenceColor(difference > 0 ? 0.8 : -0.8);

@@ -129,12 +129,10 @@ class PredictionTable : public TextPage {
     }
     const double seconds = At(prediction_.seconds, node);
     if (std::isfinite(seconds)) text += fmt::format(", in {}", FormatSeconds(seconds));
-    if (const auto power = PowerOf(prediction_, node)) {
-      text += fmt::format(" at {}", FormatWatts(power));
-    }
-    if (const auto a_token = EnergyPerToken(prediction_, node)) {
-      text += fmt::format("; {} a token", FormatJoules(a_token));
-    }
+    const auto power = PowerOf(prediction_, node);
+    if (power) text += fmt::format(" at {}", FormatWatts(power));
+    const auto a_token = EnergyPerToken(prediction_, node);
+    if (a_token) text += fmt::format("; {} a token", FormatJoules(a_token));
     return text;
   }
 

@@ -97,7 +97,7 @@ class DiagramTable : public TextPage {
   void Figure(const EnergyDiagram& diagram) {
     const std::string path = diagram.path.empty() ? "the whole program" : Printable(diagram.path);
     Line(Bold(
-        fmt::format("{}  {}{}", path, diagram.energy ? FormatJoules(*diagram.energy) : "?",
+        fmt::format("{}  {}{}", path, FormatJoules(diagram.energy),
                     diagram.phase ? fmt::format("  {} pass", PhaseName(*diagram.phase)) : "")));
     constexpr int kBar = 24;
     double highest = 0;
@@ -120,7 +120,7 @@ class DiagramTable : public TextPage {
       std::string bar;
       for (int i = 0; i < filled; ++i) bar += "█";
       std::string line = "  " + Padded(label, width_ - numbers - 2) + Padded(bar, kBar) +
-                         RightAligned(box.energy ? FormatJoules(*box.energy) : "?", 10) +
+                         RightAligned(FormatJoules(box.energy), 10) +
                          RightAligned(box.share ? FormatPercent(*box.share) : "?", 8);
       if (deviations) {
         line += RightAligned(box.deviation ? "±" + FormatJoules(*box.deviation) : "", 11);

@@ -120,8 +120,8 @@ class RankingTable : public TextPage {
 
  private:
   void Row(const OperationRow& row, bool by_power, bool narrow, bool steps) {
-    const std::string energy = row.energy ? FormatJoules(*row.energy) : "?";
-    const std::string power = row.power ? FormatWatts(*row.power) : "?";
+    const std::string energy = FormatJoules(row.energy);
+    const std::string power = FormatWatts(row.power);
     std::string line = RightAligned(by_power ? power : energy, 9);
     if (steps) {
       const std::string text = by_power ? FormatWatts(row.deviation_step_power)

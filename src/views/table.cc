@@ -107,12 +107,10 @@ class TableWriter : public TextPage {
                       *alignment.passes),
           2);
     }
+    const Joules least = kWorthNaming * alignment.module_energy.value_or(Joules{});
     size_t named = 0;
     for (const ModelAlignment::Unmatched& one : alignment.unmatched) {
-      if (named == kMostUnmatched ||
-          one.energy < kWorthNaming * alignment.module_energy.value_or(Joules{})) {
-        break;
-      }
+      if (named == kMostUnmatched || one.energy < least) break;
       Paragraph(fmt::format("not in the description: {} ({})", one.path, FormatJoules(one.energy)),
                 2, kDimStyle);
       ++named;
@@ -150,14 +148,13 @@ class TableWriter : public TextPage {
       const OperationRow& row = report_.summary[i];
       const bool share = row.energy && attributed > Joules{};
       const std::string power_and_time =
-          RightAligned(row.power ? FormatWatts(*row.power) : "?", 8) +
-          RightAligned(FormatSeconds(row.time), 9);
-      const std::string front = fmt::format(
-          "{}{}{}{:>8}  {:<4}{} ", RightAligned(row.energy ? FormatJoules(*row.energy) : "?", 8),
-          RightAligned(share ? FormatPercent(*row.energy / attributed) : "?", 7),
-          narrow ? "" : power_and_time, FormatCount(row.count),
-          kPhaseLooks[static_cast<size_t>(row.phase)].short_name,
-          DeviceCell(row.device, device_width));
+          RightAligned(FormatWatts(row.power), 8) + RightAligned(FormatSeconds(row.time), 9);
+      const std::string front =
+          fmt::format("{}{}{}{:>8}  {:<4}{} ", RightAligned(FormatJoules(row.energy), 8),
+                      RightAligned(share ? FormatPercent(*row.energy / attributed) : "?", 7),
+                      narrow ? "" : power_and_time, FormatCount(row.count),
+                      kPhaseLooks[static_cast<size_t>(row.phase)].short_name,
+                      DeviceCell(row.device, device_width));
       const auto room =
           static_cast<size_t>(std::max(12, width_ - static_cast<int>(DisplayWidth(front))));
       Line(front + EllipsizePath(Printable(row.name), room));
