@@ -67,8 +67,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     Require(line.line > last, "lines are in the order of the file");
     last = line.line;
     Require(!line.pattern.empty(), "a line has a pattern");
-    Require(line.limit_j.has_value() != line.limit_share.has_value(), "a line has one limit");
-    const double limit = line.limit_j ? *line.limit_j : *line.limit_share;
+    Require(line.limit_energy.has_value() != line.limit_share.has_value(), "a line has one limit");
+    const double limit = line.limit_energy ? line.limit_energy->value : *line.limit_share;
     Require(std::isfinite(limit) && limit >= 0, "a limit is a number from 0");
   }
   const auto verdicts =
@@ -76,7 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   Require(verdicts.size() == lines->size(), "a verdict for every line");
   for (const beryl::BudgetVerdict& verdict : verdicts) {
     Require(verdict.passed || !verdict.reason.empty(), "a failure says why");
-    Require(!verdict.passed || verdict.energy_j.has_value(), "nothing unknown passes");
+    Require(!verdict.passed || verdict.energy.has_value(), "nothing unknown passes");
     Require(!verdict.passed || verdict.budget.whole_run || verdict.matched_count > 0,
             "nothing passes that meets nothing");
   }

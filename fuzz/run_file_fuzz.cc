@@ -33,15 +33,15 @@ std::string WithChecksums(std::string bytes) {
 void CheckMeasurement(const beryl::Measurement& measured) {
   for (const beryl::DeviceEnergy& device : measured.devices) {
     const beryl::EnergySplit& split = device.split;
-    if (std::isnan(split.ours_j) || !std::isfinite(device.energy_j)) continue;
+    if (!split.ours || !std::isfinite(ValueOrNan(device.energy))) continue;
     double sum = 0;
-    for (const double part : {split.ours_j, split.others_j, split.recorder_j, split.idle_j}) {
-      if (!std::isnan(part)) sum += part;
+    for (const auto& part : {split.ours, split.others, split.recorder, split.idle}) {
+      if (part) sum += part->value;
     }
     // Meters that count backwards are nobody's law.
     bool forward = true;
     for (const double watts : device.slices_w) forward = forward && !(watts < 0);
-    if (forward && sum < device.energy_j * (1 - 1e-6)) std::abort();
+    if (forward && sum < device.energy->value * (1 - 1e-6)) std::abort();
   }
 }
 

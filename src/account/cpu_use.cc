@@ -83,7 +83,7 @@ class UseCounter {
       const Task& task = activity_.tasks[i];
       const auto next = static_cast<uint32_t>(use_.processes.size());
       const auto [number, is_new] = number_of_pid.try_emplace(task.pid, next);
-      if (is_new) use_.processes.push_back({task.pid, task.name, task.owner, 0, 0});
+      if (is_new) use_.processes.push_back({task.pid, task.name, task.owner, 0, {}});
       CpuUse::Process& process = use_.processes[number->second];
       if (task.tid == task.pid) process.name = task.name;
       // What came and went unseen is booked as a thread without a number.
@@ -285,7 +285,8 @@ class UseCounter {
       cells_[SlotOf(carry.process) * cpus_ + carry.cpu] += carry.ns;
     }
     carries_.clear();
-    for (size_t i = 0; i < run_ns_.size(); ++i) use_.processes[i].cpu_s = run_ns_[i] * 1e-9;
+    for (size_t i = 0; i < run_ns_.size(); ++i)
+      use_.processes[i].cpu_time = Seconds{run_ns_[i] * 1e-9};
   }
 
   const ActivityTrace& activity_;

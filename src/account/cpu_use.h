@@ -35,7 +35,7 @@ struct CpuUse {
     std::string name;
     TaskOwner owner = TaskOwner::kWatched;
     uint32_t threads = 0;
-    double cpu_s = 0;
+    Seconds cpu_time;
   };
   // What a process used of a package in a window.
   struct Part {

@@ -42,7 +42,7 @@ TEST(CpuUseTest, ATaskThatIsBornCountsFromItsBirth) {
   test.Sample(100);
   const CpuUse use = CountCpuUse(test.recording().activity);
   EXPECT_DOUBLE_EQ(OursIn(use, 0), 30);
-  EXPECT_DOUBLE_EQ(use.processes[0].cpu_s, 0.030);
+  EXPECT_DOUBLE_EQ(use.processes[0].cpu_time.value, 0.030);
 }
 
 TEST(CpuUseTest, ATaskThatIsFoundLateIsNoneThatWasBorn) {

@@ -45,12 +45,11 @@ class GapList {
     from = std::max(from, span_.from);
     to = std::min(to, span_.to);
     if (to <= from) return;
-    const double start_s = (from - span_.from).seconds();
-    const double seconds = (to - from).seconds();
+    const Seconds duration = ToSeconds(to - from);
     if (!gaps_.empty() && from <= last_end_ && gaps_.back().why == why) {
-      gaps_.back().seconds += seconds;
+      gaps_.back().duration += duration;
     } else {
-      gaps_.push_back({start_s, seconds, why});
+      gaps_.push_back({ToSeconds(from - span_.from), duration, why});
     }
     last_end_ = to;
   }
@@ -116,15 +115,19 @@ KnownPower KnowPower(const PowerChannel& channel, Span span, Nanos period) {
   known.curve = MakeCurve(channel, Policy::kAuto);
   CurveCursor cursor(known.curve, span.from);
   const CurveCursor::Slice slice = cursor.Advance(span.to);
-  energy.seconds = Nanos{slice.known_ns}.seconds();
-  if (slice.known_ns > 0) energy.energy_j = slice.energy_j;
+  energy.known_time = ToSeconds(Nanos{slice.known_ns});
+  if (slice.known_ns > 0) energy.energy = IfKnown<Joules>(slice.energy.value);
   return known;
 }
 
 SplitSum Split(const PowerCurve& curve, const Shares& shares, Span span,
                std::vector<double>* by_window) {
   SplitSum sum;
+  sum.recorder = sum.idle = Joules{};
   if (curve.empty() || span.to <= span.from) return sum;
+  // NaN as soon as one of the windows is: the shares are columns.
+  double recorder = 0;
+  double idle = 0;
   CurveCursor cursor(curve, span.from);
   Nanos now = span.from;
   int64_t known_ns = 0;
@@ -133,8 +136,8 @@ SplitSum Split(const PowerCurve& curve, const Shares& shares, Span span,
     const CurveCursor::Slice slice = cursor.Advance(to);
     now = to;
     known_ns += slice.known_ns;
-    sum.energy += slice.energy_j;
-    return slice.energy_j;
+    sum.energy += slice.energy;
+    return slice.energy;
   };
   if (!shares.edges.empty()) {
     sum.outside += advance(shares.edges.front());
@@ -142,19 +145,21 @@ SplitSum Split(const PowerCurve& curve, const Shares& shares, Span span,
     auto window = static_cast<size_t>(after - shares.edges.begin());
     window -= window > 0 ? 1 : 0;
     for (; window < shares.ours.size() && now < span.to; ++window) {
-      const double energy = advance(shares.edges[window + 1]);
-      if (by_window != nullptr) (*by_window)[window] += energy;
+      const Joules energy = advance(shares.edges[window + 1]);
+      if (by_window != nullptr) (*by_window)[window] += energy.value;
       if (std::isnan(shares.ours[window])) {
         sum.unknown += energy;
         continue;
       }
       sum.ours += energy * shares.ours[window];
-      sum.recorder += energy * shares.recorder[window];
-      sum.idle += energy * shares.idle[window];
+      recorder += energy.value * shares.recorder[window];
+      idle += energy.value * shares.idle[window];
     }
   }
   sum.outside += advance(span.to);
-  sum.known_s = Nanos{known_ns}.seconds();
+  sum.known_time = ToSeconds(Nanos{known_ns});
+  sum.recorder = IfKnown<Joules>(recorder);
+  sum.idle = IfKnown<Joules>(idle);
   return sum;
 }
 

@@ -1,6 +1,9 @@
 // What a channel told of a stretch of time, and what it did not.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "account/power_curve.h"
 #include "account/shares.h"
 #include "base/units.h"
@@ -12,7 +15,7 @@ namespace beryl::account {
 struct Span {
   Nanos from;
   Nanos to;
-  double seconds() const { return (to - from).seconds(); }
+  Seconds duration() const { return ToSeconds(to - from); }
 };
 
 struct KnownPower {
@@ -28,13 +31,13 @@ KnownPower KnowPower(const PowerChannel& channel, Span span, Nanos period);
 
 // A curve's energy over a span, by whose it was.
 struct SplitSum {
-  double energy = 0;
-  double known_s = 0;
-  double ours = 0;
-  double recorder = 0;  // NaN: not known
-  double idle = 0;      // NaN: not known
-  double outside = 0;   // before and after all windows of the shares
-  double unknown = 0;   // in windows whose shares are not known
+  Joules energy;
+  Seconds known_time;
+  Joules ours;
+  std::optional<Joules> recorder;  // nothing: not known of some window
+  std::optional<Joules> idle;      // the same
+  Joules outside;                  // before and after all windows of the shares
+  Joules unknown;                  // in windows whose shares are not known
 };
 // With `by_window`, which has a place for each window, also adds each window's energy there.
 SplitSum Split(const PowerCurve& curve, const Shares& shares, Span span,

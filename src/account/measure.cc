@@ -11,6 +11,7 @@
 #include "account/known_power.h"
 #include "account/measure_parts.h"
 #include "account/shares.h"
+#include "types/unknown.h"
 
 namespace beryl::account {
 namespace {
@@ -30,7 +31,7 @@ class Measurer {
     for (const CpuUse::Process& process : use_.processes) {
       if (process.owner != TaskOwner::kRecorder) continue;
       is_recorder_seen_ = true;
-      recorder_s_ += process.cpu_s;
+      recorder_time_ += process.cpu_time;
     }
   }
 
@@ -72,7 +73,7 @@ class Measurer {
     kept.cost = recording_.cost;
     kept.notes = recording_.notes;
     result_.notes = recording_.notes;
-    result_.seconds = span_.seconds();
+    result_.duration = span_.duration();
   }
 
   void LookAtChannels() {
@@ -81,7 +82,7 @@ class Measurer {
     known_.reserve(power_.channels.size());
     for (const PowerChannel& channel : power_.channels) {
       known_.push_back(KnowPower(channel, span_, recording_.period));
-      told.push_back(!std::isnan(known_.back().energy.energy_j));
+      told.push_back(known_.back().energy.energy.has_value());
       result_.channels.push_back(known_.back().energy);
     }
     containment_ = Containment(power_.channels, told);
@@ -102,19 +103,21 @@ class Measurer {
     energy.device = known.energy.name;
     energy.origin = known.energy.meter.origin;
     energy.source = known.energy.meter.source;
-    energy.energy_j = known.energy.energy_j;
-    energy.seconds = known.energy.seconds;
+    energy.energy = known.energy.energy;
+    energy.known_time = known.energy.known_time;
     energy.gaps = known.energy.gaps;
     energy.channels = RelatedTo(power_.channels, containment_, index);
-    const double error = known.energy.meter.error;
-    energy.low_j = energy.energy_j * std::max(0.0, 1 - error);
-    energy.high_j = energy.energy_j * (1 + error);
-    if (std::isnan(error)) energy.low_j = kUnknown;
-    if (energy.seconds > 0) energy.mean_w = energy.energy_j / energy.seconds;
+    if (const auto& error = known.energy.meter.error; energy.energy && error) {
+      energy.low = *energy.energy * std::max(0.0, 1 - *error);
+      energy.high = *energy.energy * (1 + *error);
+    }
+    if (energy.energy && energy.known_time > Seconds{}) {
+      energy.mean_power = *energy.energy / energy.known_time;
+    }
     energy.slices_w = Slices(known.curve);
     NoteGaps(energy);
-    if (device.shares && !std::isnan(energy.energy_j)) SplitDevice(device, energy);
-    if (!std::isnan(energy.split.ours_j)) energy.rest_j = energy.energy_j - energy.split.ours_j;
+    if (device.shares && energy.energy) SplitDevice(device, *energy.energy, energy);
+    if (energy.split.ours) energy.rest = *energy.energy - *energy.split.ours;
     devices_.push_back(std::move(device));
     result_.devices.push_back(std::move(energy));
   }
@@ -127,59 +130,59 @@ class Measurer {
     for (size_t i = 0; i < watts.size(); ++i) {
       const auto to = static_cast<int64_t>(step * static_cast<double>(i + 1));
       const auto slice = cursor.Advance(std::min(span_.to, span_.from + Nanos{to}));
-      if (slice.known_ns > 0) watts[i] = slice.energy_j / Nanos{slice.known_ns}.seconds();
+      if (slice.known_ns > 0) watts[i] = (slice.energy / Nanos{slice.known_ns}).value;
     }
     return watts;
   }
 
   void NoteGaps(const DeviceEnergy& device) {
     if (device.gaps.empty()) return;
-    double missing = 0;
+    Seconds missing;
     const MeterGap* longest = &device.gaps.front();
     for (const MeterGap& gap : device.gaps) {
-      missing += gap.seconds;
-      if (gap.seconds > longest->seconds) longest = &gap;
+      missing += gap.duration;
+      if (gap.duration > longest->duration) longest = &gap;
     }
-    if (std::isnan(device.energy_j)) {
+    if (!device.energy) {
       Say({NoteKind::kNothingKnown, device.device, {longest->why}});
       return;
     }
     Say({NoteKind::kPartlyKnown,
          device.device,
-         {missing, span_.seconds(), missing / span_.seconds(), longest->why}});
+         {missing, span_.duration(), missing / span_.duration(), longest->why}});
   }
 
-  void SplitDevice(Device& device, DeviceEnergy& energy) {
+  void SplitDevice(Device& device, Joules whole, DeviceEnergy& energy) {
     device.by_window.assign(device.shares->ours.size(), 0.0);
     const SplitSum sum =
         Split(known_[device.channel].curve, *device.shares, span_, &device.by_window);
     // Who used a GPU is not known while nobody asked; who used the CPUs can be bounded.
     const bool by_cpu_time = device.shares->column.has_value();
-    const double unknown = sum.unknown + (by_cpu_time ? 0 : sum.outside);
-    if (std::abs(unknown) > kTooMuchUnknown * std::abs(energy.energy_j)) {
-      Say({NoteKind::kOursNotKnown, energy.device, {unknown / energy.energy_j}});
+    const Joules unknown = sum.unknown + (by_cpu_time ? Joules{} : sum.outside);
+    if (std::abs(unknown.value) > kTooMuchUnknown * std::abs(whole.value)) {
+      Say({NoteKind::kOursNotKnown, energy.device, {unknown / whole}});
       device.shares.reset();
       return;
     }
     // What is left of the energy when parts are taken off it, in turn, so that none is negative.
-    double left = energy.energy_j;
-    auto part = [&](double joules) {
-      if (std::isnan(joules) || !(energy.energy_j > 0)) return joules;
-      if (joules < kDust * energy.energy_j) joules = 0;
-      joules = std::min(joules, left);
-      left -= joules;
-      if (left < kDust * energy.energy_j) left = 0;
+    Joules left = whole;
+    auto part = [&](std::optional<Joules> joules) {
+      if (!joules || !(whole > Joules{})) return joules;
+      if (*joules < kDust * whole) joules = Joules{};
+      joules = std::min(*joules, left);
+      left -= *joules;
+      if (left < kDust * whole) left = Joules{};
       return joules;
     };
     EnergySplit& split = energy.split;
     // Of a whole machine, or of a process that could not be watched, nothing is known to be ours;
     // nor is the recorder's where it was not seen.
-    split.ours_j = is_anything_watched_ ? part(sum.ours) : kUnknown;
-    split.recorder_j = is_recorder_seen_ ? part(sum.recorder) : kUnknown;
-    split.idle_j = part(sum.idle);
-    split.others_j = std::max(0.0, left);
-    if (by_cpu_time && std::abs(sum.outside) > kWorthSaying * std::abs(energy.energy_j)) {
-      Say({NoteKind::kUsedUnwatched, energy.device, {sum.outside / energy.energy_j}});
+    if (is_anything_watched_) split.ours = part(IfKnown<Joules>(sum.ours.value));
+    if (is_recorder_seen_) split.recorder = part(sum.recorder);
+    split.idle = part(sum.idle);
+    split.others = std::max(Joules{}, left);
+    if (by_cpu_time && std::abs(sum.outside.value) > kWorthSaying * std::abs(whole.value)) {
+      Say({NoteKind::kUsedUnwatched, energy.device, {sum.outside / whole}});
     }
   }
 
@@ -190,7 +193,7 @@ class Measurer {
       const ChannelScope scope = power_.channels[channel].scope;
       if (scope != ChannelScope::kGpu && scope != ChannelScope::kDram) return;
     }
-    if (std::isnan(result_.total.energy_j)) return;
+    if (!result_.total.energy) return;
     result_.total.missing.emplace_back("the CPUs, which no meter reads");
   }
 
@@ -200,7 +203,7 @@ class Measurer {
     std::vector<std::string> others;
     for (size_t i = 0; i < devices_.size(); ++i) {
       const DeviceEnergy& device = result_.devices[i];
-      if (std::isnan(device.energy_j) || devices_[i].shares) continue;
+      if (!device.energy || devices_[i].shares) continue;
       const bool gpu = power_.channels[devices_[i].channel].scope == ChannelScope::kGpu;
       (gpu ? gpus : others).push_back(device.device);
     }
@@ -214,7 +217,8 @@ class Measurer {
   void AddProcesses() {
     for (const CpuUse::Process& process : use_.processes) {
       result_.processes.push_back({process.pid, process.name, process.owner, process.threads,
-                                   process.cpu_s, std::vector<double>(devices_.size(), kUnknown)});
+                                   process.cpu_time,
+                                   std::vector<double>(devices_.size(), kUnknown)});
     }
     for (size_t i = 0; i < devices_.size(); ++i) AddProcessEnergy(i);
     auto total = [](const ProcessEnergy& process) {
@@ -226,7 +230,7 @@ class Measurer {
                      [&](const ProcessEnergy& a, const ProcessEnergy& b) {
                        const double first = total(a);
                        const double second = total(b);
-                       return first != second ? first > second : a.cpu_s > b.cpu_s;
+                       return first != second ? first > second : a.cpu_time > b.cpu_time;
                      });
   }
 
@@ -253,8 +257,7 @@ class Measurer {
     views.reserve(devices_.size());
     for (const Device& device : devices_) {
       const KnownPower& known = known_[device.channel];
-      if (std::isnan(known.energy.energy_j))
-        continue;  // it told nothing at all, and a note says so
+      if (!known.energy.energy) continue;  // it told nothing at all, and a note says so
       const bool split = device.shares && is_anything_watched_;
       views.push_back({&known, split ? &*device.shares : nullptr});
     }
@@ -267,13 +270,14 @@ class Measurer {
     // One that is a device beside others is the whole of nothing.
     if (plan_.devices != plan_.container && IsDevice(plan_.container.front())) return;
     WholeMachine& whole = result_.whole;
-    whole.energy_j = 0;
-    double seconds = 0;
+    Joules measured;
+    Seconds known_time;
     for (const size_t channel : plan_.container) {
       whole.channels.push_back(power_.channels[channel].name);
-      whole.energy_j += known_[channel].energy.energy_j;
-      seconds = std::max(seconds, known_[channel].energy.seconds);
+      measured += *known_[channel].energy.energy;
+      known_time = std::max(known_time, known_[channel].energy.known_time);
     }
+    whole.energy = measured;
     if (plan_.devices == plan_.container) return;
     const std::string name = containment_.Names(plan_.container);
     const auto is_behind = [&](size_t channel) {
@@ -281,7 +285,7 @@ class Measurer {
         return containment_.Contains(container, channel);
       });
     };
-    double behind = 0;
+    Joules behind;
     bool comparable = plan_.silent.empty();
     if (!comparable) {
       Say({NoteKind::kContainerSilent, containment_.Names(plan_.silent), {name}});
@@ -289,13 +293,14 @@ class Measurer {
     for (const size_t channel : plan_.devices) {
       if (!is_behind(channel)) continue;
       const ChannelEnergy& energy = known_[channel].energy;
-      comparable = comparable && std::abs(energy.seconds - seconds) <= 0.01 * span_.seconds();
-      if (!std::isnan(energy.energy_j)) behind += energy.energy_j;
+      const double off = std::abs((energy.known_time - known_time).value);
+      comparable = comparable && off <= 0.01 * span_.duration().value;
+      behind += energy.energy.value_or(Joules{});
     }
-    whole.devices_j = behind;
-    if (comparable && behind <= whole.energy_j) whole.rest_j = whole.energy_j - behind;
-    if (comparable && behind > whole.energy_j) {
-      Say({NoteKind::kContainerReadsLess, name, {whole.energy_j, behind}});
+    whole.devices = behind;
+    if (comparable && behind <= measured) whole.rest = measured - behind;
+    if (comparable && behind > measured) {
+      Say({NoteKind::kContainerReadsLess, name, {measured, behind}});
     }
   }
 
@@ -306,29 +311,25 @@ class Measurer {
   // What recording adds to a machine that is on anyway: the recorder's part of all the time that
   // the CPUs have, whatever the rule by which energy is told apart. On an idle machine it is nearly
   // all that runs, and would be charged for all of it.
-  double OverheadOf(const Device& device) const {
-    if (!device.shares || !device.shares->column || device.by_window.empty()) return kUnknown;
+  std::optional<Joules> OverheadOf(const Device& device) const {
+    if (!device.shares || !device.shares->column || device.by_window.empty()) return std::nullopt;
     double joules = 0;
     for (size_t window = 0; window < use_.windows(); ++window) {
       const CpuUse::Cell& cell = use_.cells[window * use_.columns() + *device.shares->column];
       if (cell.capacity > 0) joules += device.by_window[window] * cell.recorder / cell.capacity;
     }
-    return joules;
+    return Joules{joules};
   }
 
   void AddOverhead() {
     const SamplerCost& cost = recording_.cost;
-    if (cost.wall_s > 0) {
-      result_.overhead_cpu_pct = 100 * cost.cpu_s / cost.wall_s;
-    } else if (is_recorder_seen_ && span_.seconds() > 0) {
-      result_.overhead_cpu_pct = 100 * recorder_s_ / span_.seconds();
+    if (cost.wall_time > Seconds{}) {
+      result_.overhead_cpu_pct = 100 * cost.cpu_time.value / cost.wall_time.value;
+    } else if (is_recorder_seen_ && span_.duration() > Seconds{}) {
+      result_.overhead_cpu_pct = 100 * recorder_time_.value / span_.duration().value;
     }
     if (!is_recorder_seen_) return;
-    for (const Device& device : devices_) {
-      const double joules = OverheadOf(device);
-      if (std::isnan(joules)) continue;
-      result_.overhead_j = joules + (std::isnan(result_.overhead_j) ? 0 : result_.overhead_j);
-    }
+    for (const Device& device : devices_) AddKnown(result_.overhead, OverheadOf(device));
   }
 
   const PowerTrace& power_;
@@ -338,7 +339,7 @@ class Measurer {
   CpuUse use_;
   bool is_anything_watched_;
   bool is_recorder_seen_ = false;
-  double recorder_s_ = 0;
+  Seconds recorder_time_;
   std::vector<KnownPower> known_;
   Containment containment_;
   DevicePlan plan_;

@@ -17,18 +17,20 @@ bool IsRound(const WindowEnergy& window) {
   return !window.warm_up && window.name.starts_with("round ");
 }
 
-Spread SpreadOf(const std::vector<double>& values) {
-  Spread spread;
+template <typename Quantity>
+Spread<Quantity> SpreadOf(const std::vector<double>& values) {
+  Spread<Quantity> spread;
   spread.rounds = values.size();
   if (values.empty()) return spread;
   double sum = 0;
   for (const double value : values) sum += value;
   const auto count = static_cast<double>(values.size());
-  spread.mean = sum / count;
+  const double mean = sum / count;
+  spread.mean = Quantity{mean};
   if (values.size() < 2) return spread;
   double squares = 0;
-  for (const double value : values) squares += (value - spread.mean) * (value - spread.mean);
-  spread.deviation = std::sqrt(squares / (count - 1));
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  spread.deviation = Quantity{std::sqrt(squares / (count - 1))};
   return spread;
 }
 
@@ -56,7 +58,7 @@ class WeightedMean {
     mean_ += (value - mean_) * (weight / weight_);
   }
   bool IsKnown() const { return weight_ > 0; }
-  double value() const { return IsKnown() ? mean_ : kUnknown; }
+  std::optional<double> value() const { return IsKnown() ? std::optional(mean_) : std::nullopt; }
 
  private:
   double mean_ = 0;
@@ -64,8 +66,8 @@ class WeightedMean {
 };
 
 // A sample says how things were since the one before it, and counts for as long as that.
-double MeanOf(const FeatureTrace& features, const FeatureColumn& column,
-              const std::vector<Span>& stretches) {
+std::optional<double> MeanOf(const FeatureTrace& features, const FeatureColumn& column,
+                             const std::vector<Span>& stretches) {
   WeightedMean by_time;
   WeightedMean by_count;
   for (const Span& stretch : stretches) {
@@ -86,55 +88,57 @@ double MeanOf(const FeatureTrace& features, const FeatureColumn& column,
 double RunsOf(const WindowEnergy& round) { return std::max(1U, round.runs); }
 
 // Of one run of the command, on average over the rounds; without rounds, of the recording.
-double LatencyOf(const Measurement& result) {
-  double seconds = 0;
+Seconds LatencyOf(const Measurement& result) {
+  Seconds time;
   double runs = 0;
   for (const WindowEnergy& window : result.windows) {
     if (!IsRound(window)) continue;
-    seconds += window.seconds;
+    time += window.duration;
     runs += RunsOf(window);
   }
-  return runs > 0 ? seconds / runs : result.seconds;
+  return runs > 0 ? time / runs : result.duration;
 }
 
-void AddKnown(double& sum, double value) {
-  if (!std::isnan(value)) sum = std::isnan(sum) ? value : sum + value;
-}
-
-// The energy of a device in a stretch of time; NaN: part of it is not known.
-double EnergyIn(const KnownPower& known, Span stretch) {
+// The energy of a device in a stretch of time; nothing: part of it is not known.
+std::optional<Joules> EnergyIn(const KnownPower& known, Span stretch) {
   const SplitSum sum = Split(known.curve, Shares(), stretch);
-  const double missing = stretch.seconds() - sum.known_s;
-  const bool whole = missing <= known.SlackOf(stretch).seconds() && sum.known_s > 0;
-  return whole ? sum.energy : kUnknown;
+  const Seconds missing = stretch.duration() - sum.known_time;
+  const bool whole = missing <= ToSeconds(known.SlackOf(stretch)) && sum.known_time > Seconds{};
+  return whole ? std::optional(sum.energy) : std::nullopt;
 }
 
 // As the latency is: of one run of the command, over those rounds in which all GPUs are known.
-double GpuEnergyOf(const std::vector<DeviceView>& devices, const Recording& recording,
-                   const Measurement& result) {
-  double sum = kUnknown;
-  double of_rounds = kUnknown;
+std::optional<Joules> GpuEnergyOf(const std::vector<DeviceView>& devices,
+                                  const Recording& recording, const Measurement& result) {
+  std::optional<Joules> sum;
+  std::optional<Joules> of_rounds;
   double runs = 0;
   const auto is_gpu = [](const DeviceView& device) {
     const ChannelEnergy& energy = device.known->energy;
     return energy.scope == ChannelScope::kGpu && energy.meter.origin == Origin::kMeasured;
   };
   for (const DeviceView& device : devices) {
-    if (is_gpu(device)) AddKnown(sum, device.known->energy.energy_j);
+    if (is_gpu(device)) AddKnown(sum, device.known->energy.energy);
   }
   bool rounds = false;
   for (size_t i = 0; i < result.windows.size(); ++i) {
     if (!IsRound(result.windows[i])) continue;
     rounds = true;
-    double joules = std::isnan(sum) ? kUnknown : 0;
+    bool known = sum.has_value();
+    Joules of_round;
     for (const DeviceView& device : devices) {
       if (!is_gpu(device)) continue;
-      joules += EnergyIn(*device.known, {recording.windows[i].start, recording.windows[i].end});
+      const auto energy =
+          EnergyIn(*device.known, {recording.windows[i].start, recording.windows[i].end});
+      known = known && energy;
+      of_round += energy.value_or(Joules{});
     }
-    AddKnown(of_rounds, joules);
-    if (!std::isnan(joules)) runs += RunsOf(result.windows[i]);
+    if (!known) continue;
+    AddKnown(of_rounds, of_round);
+    runs += RunsOf(result.windows[i]);
   }
-  return rounds ? of_rounds / runs : sum;
+  if (!rounds) return sum;
+  return of_rounds ? std::optional(*of_rounds / runs) : std::nullopt;
 }
 
 }  // namespace
@@ -167,33 +171,37 @@ void AddWindows(const std::vector<DeviceView>& devices, const Recording& recordi
   for (const RunWindow& window : recording.windows) {
     WindowEnergy energy{window.name,
                         window.warm_up,
-                        (window.start - span.from).seconds(),
-                        (window.end - window.start).seconds(),
-                        kUnknown,
-                        kUnknown,
+                        ToSeconds(window.start - span.from),
+                        ToSeconds(window.end - window.start),
+                        std::nullopt,
+                        std::nullopt,
                         window.runs};
     const Span stretch{window.start, window.end};
-    double joules = 0;
-    double ours = 0;
+    bool all_known = true;
+    bool all_split = true;
+    Joules sum_of_all;
+    Joules ours;
     for (const DeviceView& device : devices) {
       const bool split = device.shares != nullptr;
       const SplitSum sum = Split(device.known->curve, split ? *device.shares : nothing, stretch);
-      const bool whole = energy.seconds - sum.known_s <= device.known->SlackOf(stretch).seconds();
-      if (!whole || (sum.known_s == 0 && energy.seconds > 0)) {
+      const bool whole =
+          energy.duration - sum.known_time <= ToSeconds(device.known->SlackOf(stretch));
+      if (!whole || (sum.known_time == Seconds{} && energy.duration > Seconds{})) {
         silent.insert(device.known->energy.name);
-        joules = kUnknown;
+        all_known = false;
       }
-      joules += sum.energy;
+      sum_of_all += sum.energy;
       const bool by_cpu_time = split && device.shares->column;
-      const double unknown = sum.unknown + (by_cpu_time ? 0 : sum.outside);
-      const bool known = std::abs(unknown) <= kTooMuchUnknown * std::abs(sum.energy);
-      ours += split && known ? sum.ours : kUnknown;
+      const Joules unknown = sum.unknown + (by_cpu_time ? Joules{} : sum.outside);
+      const bool known = std::abs(unknown.value) <= kTooMuchUnknown * std::abs(sum.energy.value);
+      all_split = all_split && split && known;
+      ours += sum.ours;
     }
-    if (!devices.empty()) {
-      energy.energy_j = joules;
-      energy.ours_j = std::isnan(joules) ? kUnknown : ours;
+    if (!devices.empty() && all_known) {
+      energy.energy = IfKnown<Joules>(sum_of_all.value);
+      if (all_split) energy.ours = IfKnown<Joules>(ours.value);
     }
-    if (std::isnan(joules)) ++untold;
+    if (!all_known) ++untold;
     result.windows.push_back(std::move(energy));
   }
   if (untold > 0) {
@@ -204,11 +212,11 @@ void AddWindows(const std::vector<DeviceView>& devices, const Recording& recordi
   std::vector<double> seconds;
   for (const WindowEnergy& window : result.windows) {
     if (!IsRound(window)) continue;
-    if (!std::isnan(window.energy_j)) joules.push_back(window.energy_j);
-    seconds.push_back(window.seconds);
+    if (window.energy) joules.push_back(window.energy->value);
+    seconds.push_back(window.duration.value);
   }
-  result.energy_j = SpreadOf(joules);
-  result.seconds_s = SpreadOf(seconds);
+  result.round_energy = SpreadOf<Joules>(joules);
+  result.round_time = SpreadOf<Seconds>(seconds);
 }
 
 void AddFeatures(const std::vector<DeviceView>& devices, const Recording& recording, Span span,
@@ -219,40 +227,42 @@ void AddFeatures(const std::vector<DeviceView>& devices, const Recording& record
     result.features.push_back({column.name, column.device, std::string(UnitOf(column.name)),
                                MeanOf(recording.features, column, stretches)});
   }
-  result.features.push_back({"latency", "", "s", LatencyOf(result)});
-  result.features.push_back({"gpu_energy", "", "J", GpuEnergyOf(devices, recording, result)});
+  result.features.push_back({"latency", "", "s", LatencyOf(result).value});
+  const std::optional<Joules> of_gpus = GpuEnergyOf(devices, recording, result);
+  result.features.push_back(
+      {"gpu_energy", "", "J", of_gpus ? std::optional(of_gpus->value) : std::nullopt});
 }
 
 void AddTotal(const std::vector<std::string>& missing, Measurement& result) {
   TotalEnergy& total = result.total;
   total.missing = missing;
-  double low = kUnknown;
-  double high = kUnknown;
+  std::optional<Joules> low;
+  std::optional<Joules> high;
   for (const DeviceEnergy& device : result.devices) {
-    if (std::isnan(device.energy_j)) {
+    if (!device.energy) {
       total.missing.push_back(device.device);
       continue;
     }
-    double gap_s = 0;
-    for (const MeterGap& gap : device.gaps) gap_s += gap.seconds;
-    if (gap_s > 0) {
-      total.missing.push_back(fmt::format("{} for {}", device.device, FormatSeconds(gap_s)));
+    Seconds silent;
+    for (const MeterGap& gap : device.gaps) silent += gap.duration;
+    if (silent > Seconds{}) {
+      total.missing.push_back(fmt::format("{} for {}", device.device, FormatSeconds(silent)));
     }
-    AddKnown(total.energy_j, device.energy_j);
-    AddKnown(total.mean_w, device.mean_w);
-    AddKnown(low, std::isnan(device.low_j) ? device.energy_j : device.low_j);
-    AddKnown(high, std::isnan(device.high_j) ? device.energy_j : device.high_j);
+    AddKnown(total.energy, device.energy);
+    AddKnown(total.mean_power, device.mean_power);
+    AddKnown(low, device.low ? device.low : device.energy);
+    AddKnown(high, device.high ? device.high : device.energy);
     if (device.origin == Origin::kEstimated) total.origin = Origin::kEstimated;
-    if (std::isnan(device.split.ours_j)) {
+    if (!device.split.ours) {
       total.all_split = false;
       continue;
     }
-    AddKnown(total.ours_j, device.split.ours_j);
-    AddKnown(total.split_j, device.energy_j);
+    AddKnown(total.ours, device.split.ours);
+    AddKnown(total.split, device.energy);
   }
   if (total.origin == Origin::kEstimated) {
-    total.low_j = low;
-    total.high_j = high;
+    total.low = low;
+    total.high = high;
   }
 }
 

@@ -8,6 +8,7 @@
 #include "account/account.h"
 #include "account/recording_testing.h"
 #include "types/note_testing.h"
+#include "types/unknown.h"
 
 namespace beryl::account {
 namespace {
@@ -25,29 +26,31 @@ PowerTrace Trace(std::vector<PowerChannel> channels) {
   return power;
 }
 
-double Known(double x) { return std::isnan(x) ? 0 : x; }
+Joules Known(const std::optional<Joules>& energy) { return energy.value_or(Joules{}); }
 
 void ExpectLaw(const Measurement& measured) {
   for (size_t i = 0; i < measured.devices.size(); ++i) {
     const DeviceEnergy& device = measured.devices[i];
     const EnergySplit& split = device.split;
-    if (std::isnan(split.ours_j)) continue;
-    const double scale = 1e-9 * std::max(1.0, std::abs(device.energy_j));
-    EXPECT_NEAR(
-        Known(split.ours_j) + Known(split.others_j) + Known(split.recorder_j) + Known(split.idle_j),
-        device.energy_j, scale);
-    for (const double part : {split.ours_j, split.others_j, split.recorder_j, split.idle_j}) {
-      EXPECT_GE(Known(part), 0);
+    if (!split.ours) continue;
+    ASSERT_TRUE(device.energy);
+    const double scale = 1e-9 * std::max(1.0, std::abs(device.energy->value));
+    const Joules sum =
+        Known(split.ours) + Known(split.others) + Known(split.recorder) + Known(split.idle);
+    EXPECT_NEAR(sum.value, device.energy->value, scale);
+    for (const auto& part : {split.ours, split.others, split.recorder, split.idle}) {
+      EXPECT_GE(Known(part), Joules{});
     }
-    EXPECT_LE(split.ours_j, device.energy_j + scale);
+    EXPECT_LE(*split.ours, *device.energy + Joules{scale});
     double ours = 0;
     double recorder = 0;
     for (const ProcessEnergy& process : measured.processes) {
-      (process.owner == TaskOwner::kWatched ? ours : recorder) += Known(process.energy_j[i]);
+      (process.owner == TaskOwner::kWatched ? ours : recorder) +=
+          Known(IfKnown<Joules>(process.energy_j[i])).value;
     }
     if (ScopeOfName(device.device) == ChannelScope::kGpu) continue;
-    EXPECT_NEAR(ours, split.ours_j, scale);
-    EXPECT_NEAR(recorder, Known(split.recorder_j), scale);
+    EXPECT_NEAR(ours, ValueOrNan(split.ours), scale);
+    EXPECT_NEAR(recorder, Known(split.recorder).value, scale);
   }
 }
 
@@ -67,10 +70,10 @@ TEST(MeasureTest, FourBusyCpusOfAFiftyWattSocketAreFiftyWatts) {
   const PowerTrace power = Trace({TestCounter("CPU:0", std::vector<double>(250, 50.0))});
   const Measurement measured = Measure(power, test.recording(), {});
   ASSERT_EQ(measured.devices.size(), 1U);
-  EXPECT_NEAR(measured.devices[0].energy_j, 50, 1e-9);
-  EXPECT_NEAR(measured.devices[0].mean_w, 50, 1e-9);
+  EXPECT_NEAR(ValueOrNan(measured.devices[0].energy), 50, 1e-9);
+  EXPECT_NEAR(ValueOrNan(measured.devices[0].mean_power), 50, 1e-9);
   // In the first window the tasks are seen to move from CPU 0, where all began.
-  EXPECT_NEAR(measured.devices[0].split.ours_j, 50, 1e-6);
+  EXPECT_NEAR(ValueOrNan(measured.devices[0].split.ours), 50, 1e-6);
   ExpectLaw(measured);
 }
 
@@ -86,14 +89,14 @@ TEST(MeasureTest, TheTwoRulesDifferInWhoPaysForIdleCpus) {
   }
   const PowerTrace power = Trace({TestCounter("CPU:0", std::vector<double>(250, 40.0))});
   const EnergySplit busy = Measure(power, test.recording(), {}).devices[0].split;
-  EXPECT_NEAR(busy.ours_j, 20, 1e-9);
-  EXPECT_NEAR(busy.others_j, 20, 1e-9);
-  EXPECT_NEAR(busy.idle_j, 0, 1e-9);
+  EXPECT_NEAR(ValueOrNan(busy.ours), 20, 1e-9);
+  EXPECT_NEAR(ValueOrNan(busy.others), 20, 1e-9);
+  EXPECT_NEAR(ValueOrNan(busy.idle), 0, 1e-9);
   const EnergySplit capacity =
       Measure(power, test.recording(), {SplitRule::kCapacity, 10}).devices[0].split;
-  EXPECT_NEAR(capacity.ours_j, 5, 1e-9);
-  EXPECT_NEAR(capacity.others_j, 5, 1e-9);
-  EXPECT_NEAR(capacity.idle_j, 30, 1e-9);
+  EXPECT_NEAR(ValueOrNan(capacity.ours), 5, 1e-9);
+  EXPECT_NEAR(ValueOrNan(capacity.others), 5, 1e-9);
+  EXPECT_NEAR(ValueOrNan(capacity.idle), 30, 1e-9);
 }
 
 TEST(MeasureTest, WhileNothingRunsEnergyIsIdle) {
@@ -101,8 +104,8 @@ TEST(MeasureTest, WhileNothingRunsEnergyIsIdle) {
   for (int64_t at = 0; at <= 1000; at += 100) test.Sample(at);
   const PowerTrace power = Trace({TestCounter("CPU:0", std::vector<double>(250, 10.0))});
   const Measurement measured = Measure(power, test.recording(), {});
-  EXPECT_NEAR(measured.devices[0].split.idle_j, 10, 1e-9);
-  EXPECT_TRUE(std::isnan(measured.devices[0].split.ours_j));  // nothing was watched
+  EXPECT_NEAR(ValueOrNan(measured.devices[0].split.idle), 10, 1e-9);
+  EXPECT_FALSE(measured.devices[0].split.ours);  // nothing was watched
 }
 
 // What contains a device and what it contains is shown, never added.
@@ -120,10 +123,10 @@ TEST(MeasureTest, NothingIsCountedTwice) {
   EXPECT_EQ(measured.devices[1].device, "DRAM:0");
   EXPECT_EQ(measured.channels.size(), 4U);
   EXPECT_THAT(measured.whole.channels, ElementsAre("psys"));
-  EXPECT_NEAR(measured.whole.energy_j, 80, 1e-9);
-  EXPECT_NEAR(measured.whole.devices_j, 55, 1e-9);
-  EXPECT_NEAR(measured.whole.rest_j, 25, 1e-9);
-  EXPECT_TRUE(std::isnan(measured.devices[0].split.ours_j));
+  EXPECT_NEAR(ValueOrNan(measured.whole.energy), 80, 1e-9);
+  EXPECT_NEAR(ValueOrNan(measured.whole.devices), 55, 1e-9);
+  EXPECT_NEAR(ValueOrNan(measured.whole.rest), 25, 1e-9);
+  EXPECT_FALSE(measured.devices[0].split.ours);
   EXPECT_THAT(Plain(measured.notes), Contains(HasSubstr("cpu_use_not_recorded")));
 }
 
@@ -134,8 +137,8 @@ TEST(MeasureTest, TheWallIsADeviceOnlyIfNothingBehindItWasMeasured) {
   const PowerChannel wall = TestCounter("wall", std::vector<double>(250, 100.0));
   const Measurement only_guess = Measure(Trace({guess}), {}, {});
   EXPECT_EQ(only_guess.devices.at(0).origin, Origin::kEstimated);
-  EXPECT_NEAR(only_guess.devices[0].low_j, 25, 1e-9);
-  EXPECT_NEAR(only_guess.devices[0].high_j, 75, 1e-9);
+  EXPECT_NEAR(ValueOrNan(only_guess.devices[0].low), 25, 1e-9);
+  EXPECT_NEAR(ValueOrNan(only_guess.devices[0].high), 75, 1e-9);
   const Measurement with_wall = Measure(Trace({guess, wall}), {}, {});
   ASSERT_EQ(with_wall.devices.size(), 1U);
   EXPECT_EQ(with_wall.devices[0].device, "wall");
@@ -144,7 +147,7 @@ TEST(MeasureTest, TheWallIsADeviceOnlyIfNothingBehindItWasMeasured) {
       Measure(Trace({guess, wall, TestCounter("GPU:0", std::vector<double>(250, 30.0))}), {}, {});
   EXPECT_EQ(with_gpu.devices.size(), 2U);
   EXPECT_THAT(with_gpu.whole.channels, ElementsAre("wall"));
-  EXPECT_NEAR(with_gpu.whole.rest_j, 20, 1e-9);
+  EXPECT_NEAR(ValueOrNan(with_gpu.whole.rest), 20, 1e-9);
 }
 
 TEST(MeasureTest, AGapIsNamedAndNotFilled) {
@@ -159,19 +162,19 @@ TEST(MeasureTest, AGapIsNamedAndNotFilled) {
                        {"round 2", Nanos{kTestStart + 300 * kMilli}, recording.end}};
   const Measurement measured = Measure(Trace({counter}), recording, {});
   const DeviceEnergy& device = measured.devices.at(0);
-  EXPECT_NEAR(device.seconds, 0.796, 1e-9);
-  EXPECT_NEAR(device.energy_j, 50 * 0.796, 1e-9);
-  EXPECT_NEAR(device.mean_w, 50, 1e-9);
+  EXPECT_NEAR(device.known_time.value, 0.796, 1e-9);
+  EXPECT_NEAR(ValueOrNan(device.energy), 50 * 0.796, 1e-9);
+  EXPECT_NEAR(ValueOrNan(device.mean_power), 50, 1e-9);
   ASSERT_EQ(device.gaps.size(), 1U);
-  EXPECT_NEAR(device.gaps[0].start_s, 0.396, 1e-9);
-  EXPECT_NEAR(device.gaps[0].seconds, 0.204, 1e-9);
+  EXPECT_NEAR(device.gaps[0].start.value, 0.396, 1e-9);
+  EXPECT_NEAR(device.gaps[0].duration.value, 0.204, 1e-9);
   EXPECT_THAT(Plain(measured.notes), Contains(AllOf(HasSubstr("partly_known CPU:0"),
                                                     HasSubstr("why=counter_stood_still"))));
   EXPECT_TRUE(std::isnan(device.slices_w[60]));
-  EXPECT_NEAR(measured.windows[0].energy_j, 15, 1e-9);
-  EXPECT_TRUE(std::isnan(measured.windows[1].energy_j));
-  EXPECT_EQ(measured.energy_j.rounds, 1U);
-  EXPECT_EQ(measured.seconds_s.rounds, 2U);
+  EXPECT_NEAR(ValueOrNan(measured.windows[0].energy), 15, 1e-9);
+  EXPECT_FALSE(measured.windows[1].energy);
+  EXPECT_EQ(measured.round_energy.rounds, 1U);
+  EXPECT_EQ(measured.round_time.rounds, 2U);
 }
 
 TEST(MeasureTest, BeforeTheFirstAndAfterTheLastReadingNothingIsInvented) {
@@ -180,12 +183,12 @@ TEST(MeasureTest, BeforeTheFirstAndAfterTheLastReadingNothingIsInvented) {
   recording.end = Nanos{kTestStart + 2000 * kMilli};
   const Measurement measured =
       Measure(Trace({TestCounter("CPU:0", std::vector<double>(250, 50.0))}), recording, {});
-  EXPECT_NEAR(measured.seconds, 2.5, 1e-9);
-  EXPECT_NEAR(measured.devices[0].energy_j, 50, 1e-9);
-  EXPECT_NEAR(measured.devices[0].seconds, 1, 1e-9);
+  EXPECT_NEAR(measured.duration.value, 2.5, 1e-9);
+  EXPECT_NEAR(ValueOrNan(measured.devices[0].energy), 50, 1e-9);
+  EXPECT_NEAR(measured.devices[0].known_time.value, 1, 1e-9);
   ASSERT_EQ(measured.devices[0].gaps.size(), 2U);
   EXPECT_EQ(measured.devices[0].gaps[0].why, GapReason::kBeforeFirstReading);
-  EXPECT_NEAR(measured.devices[0].gaps[1].start_s, 1.5, 1e-9);
+  EXPECT_NEAR(measured.devices[0].gaps[1].start.value, 1.5, 1e-9);
 }
 
 TEST(MeasureTest, AMeterThatToldNothingIsNotZero) {
@@ -197,8 +200,8 @@ TEST(MeasureTest, AMeterThatToldNothingIsNotZero) {
       Trace({TestCounter("CPU:0", std::vector<double>(250, 50.0)), silent, frozen}), {}, {});
   ASSERT_EQ(measured.devices.size(), 3U);
   for (const size_t device : {1, 2}) {
-    EXPECT_TRUE(std::isnan(measured.devices[device].energy_j));
-    EXPECT_TRUE(std::isnan(measured.devices[device].mean_w));
+    EXPECT_FALSE(measured.devices[device].energy);
+    EXPECT_FALSE(measured.devices[device].mean_power);
     EXPECT_FALSE(measured.devices[device].gaps.empty());
   }
   EXPECT_THAT(Plain(measured.notes), Contains("nothing_known GPU:0 why=meter_told_nothing"));
@@ -218,22 +221,22 @@ TEST(MeasureTest, AGpuIsToldApartByWhoUsedIt) {
   const PowerTrace power = Trace({TestCounter("GPU:0", std::vector<double>(250, 100.0)),
                                   TestCounter("GPU:1", std::vector<double>(250, 100.0))});
   const Measurement measured = Measure(power, recording, {});
-  EXPECT_NEAR(measured.devices[0].split.ours_j, 25, 1e-9);
-  EXPECT_NEAR(measured.devices[0].split.others_j, 75, 1e-9);
-  EXPECT_TRUE(std::isnan(measured.devices[0].split.recorder_j));
-  EXPECT_TRUE(std::isnan(measured.devices[1].split.ours_j));
+  EXPECT_NEAR(ValueOrNan(measured.devices[0].split.ours), 25, 1e-9);
+  EXPECT_NEAR(ValueOrNan(measured.devices[0].split.others), 75, 1e-9);
+  EXPECT_FALSE(measured.devices[0].split.recorder);
+  EXPECT_FALSE(measured.devices[1].split.ours);
   EXPECT_THAT(Plain(measured.notes), Contains(HasSubstr("gpu_use_not_known GPU:1")));
   recording.activity.tasks.clear();
   recording.windows = {{"a", recording.start, recording.end}};
   const Measurement of_machine = Measure(power, recording, {});
-  EXPECT_TRUE(std::isnan(of_machine.devices[0].split.ours_j)) << "nothing was watched";
-  EXPECT_TRUE(std::isnan(of_machine.windows[0].ours_j));
-  EXPECT_NEAR(of_machine.devices[0].split.others_j, 100, 1e-9);
+  EXPECT_FALSE(of_machine.devices[0].split.ours) << "nothing was watched";
+  EXPECT_FALSE(of_machine.windows[0].ours);
+  EXPECT_NEAR(ValueOrNan(of_machine.devices[0].split.others), 100, 1e-9);
   ASSERT_EQ(measured.features.size(), 3U);
   EXPECT_EQ(measured.features[0].name, "gpu_util");
-  EXPECT_NEAR(measured.features[0].mean, 80, 1e-9);
+  EXPECT_NEAR(*measured.features[0].mean, 80, 1e-9);
   EXPECT_EQ(measured.features[2].name, "gpu_energy");
-  EXPECT_NEAR(measured.features[2].mean, 200, 1e-9);
+  EXPECT_NEAR(*measured.features[2].mean, 200, 1e-9);
 }
 
 // A driver says who used a GPU since it was asked before.
@@ -247,7 +250,7 @@ TEST(MeasureTest, WhoUsedAGpuIsSaidAfterwards) {
   }
   recording.features.columns = {{"gpu_ours", "GPU:0", {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1}}};
   const PowerTrace power = Trace({TestCounter("GPU:0", std::vector<double>(250, 100.0))});
-  EXPECT_NEAR(Measure(power, recording, {}).devices[0].split.ours_j, 50, 1e-9);
+  EXPECT_NEAR(ValueOrNan(Measure(power, recording, {}).devices[0].split.ours), 50, 1e-9);
 }
 
 TEST(MeasureTest, RoundsHaveAMeanAndADeviation) {
@@ -262,18 +265,18 @@ TEST(MeasureTest, RoundsHaveAMeanAndADeviation) {
                        window("round 2", 400, 800, false), window("cool-down", 800, 1000, false)};
   const Measurement measured =
       Measure(Trace({TestCounter("CPU:0", std::vector<double>(250, 10.0))}), recording, {});
-  EXPECT_EQ(measured.energy_j.rounds, 2U);
-  EXPECT_NEAR(measured.energy_j.mean, 3, 1e-9);
-  EXPECT_NEAR(measured.energy_j.deviation, std::sqrt(2), 1e-9);
-  EXPECT_NEAR(measured.seconds_s.mean, 0.3, 1e-9);
+  EXPECT_EQ(measured.round_energy.rounds, 2U);
+  EXPECT_NEAR(ValueOrNan(measured.round_energy.mean), 3, 1e-9);
+  EXPECT_NEAR(ValueOrNan(measured.round_energy.deviation), std::sqrt(2), 1e-9);
+  EXPECT_NEAR(ValueOrNan(measured.round_time.mean), 0.3, 1e-9);
   EXPECT_EQ(measured.windows[2].runs, 0U);
-  EXPECT_NEAR(measured.features[0].mean, 0.3, 1e-9) << "latency";
+  EXPECT_NEAR(*measured.features[0].mean, 0.3, 1e-9) << "latency";
   recording.windows[1].runs = 2;
   recording.windows[2].runs = 4;
   const Measurement of_runs =
       Measure(Trace({TestCounter("CPU:0", std::vector<double>(250, 10.0))}), recording, {});
   EXPECT_EQ(of_runs.windows[2].runs, 4U);
-  EXPECT_NEAR(of_runs.features[0].mean, 0.1, 1e-9) << "of a run of the command";
+  EXPECT_NEAR(*of_runs.features[0].mean, 0.1, 1e-9) << "of a run of the command";
 }
 
 // On an idle machine a recorder is nearly all that runs, and still adds next to nothing.
@@ -288,9 +291,9 @@ TEST(MeasureTest, OverheadIsByTheTimeThatTheCpusHave) {
   }
   const PowerTrace power = Trace({TestCounter("CPU:0", std::vector<double>(250, 10.0))});
   for (const SplitRule rule : {SplitRule::kBusy, SplitRule::kCapacity}) {
-    EXPECT_NEAR(Measure(power, test.recording(), {rule, 10}).overhead_j, 0.1, 1e-9);
+    EXPECT_NEAR(Measure(power, test.recording(), {rule, 10}).overhead->value, 0.1, 1e-9);
   }
-  EXPECT_NEAR(Measure(power, test.recording(), {}).devices[0].split.recorder_j, 10, 1e-6);
+  EXPECT_NEAR(Measure(power, test.recording(), {}).devices[0].split.recorder->value, 10, 1e-6);
 }
 
 TEST(MeasureTest, ARecorderThatWasNotSeenIsNotZero) {
@@ -302,10 +305,10 @@ TEST(MeasureTest, ARecorderThatWasNotSeenIsNotZero) {
   test.Sample(1000);
   const Measurement measured =
       Measure(Trace({TestCounter("CPU:0", std::vector<double>(250, 10.0))}), test.recording(), {});
-  EXPECT_TRUE(std::isnan(measured.devices[0].split.recorder_j));
-  EXPECT_TRUE(std::isnan(measured.overhead_j));
-  EXPECT_NEAR(measured.devices[0].split.ours_j, 10, 1e-9);
-  EXPECT_EQ(measured.devices[0].rest_j, 0) << "not a little less";
+  EXPECT_FALSE(measured.devices[0].split.recorder);
+  EXPECT_FALSE(measured.overhead);
+  EXPECT_NEAR(ValueOrNan(measured.devices[0].split.ours), 10, 1e-9);
+  EXPECT_EQ(measured.devices[0].rest, Joules{}) << "not a little less";
 }
 
 // psys does not feed a card: both are measured, and nothing is counted twice.
@@ -316,14 +319,14 @@ TEST(MeasureTest, ABoardBesideAGpuIsADevice) {
   const PowerChannel gpu = TestCounter("GPU:0", std::vector<double>(250, 30.0));
   const Measurement measured = Measure(Trace({board, gpu, guess}), {}, {});
   ASSERT_EQ(measured.devices.size(), 2U);
-  EXPECT_NEAR(measured.total.energy_j, 190, 1e-9);
+  EXPECT_NEAR(ValueOrNan(measured.total.energy), 190, 1e-9);
   EXPECT_EQ(measured.total.origin, Origin::kMeasured);
   EXPECT_THAT(measured.total.missing, IsEmpty());
   EXPECT_THAT(measured.whole.channels, IsEmpty());
   const PowerChannel wall = TestCounter("wall", std::vector<double>(250, 250.0));
   const Measurement behind = Measure(Trace({board, gpu, wall}), {}, {});
-  EXPECT_NEAR(behind.total.energy_j, 190, 1e-9);
-  EXPECT_NEAR(behind.whole.rest_j, 60, 1e-9);
+  EXPECT_NEAR(ValueOrNan(behind.total.energy), 190, 1e-9);
+  EXPECT_NEAR(ValueOrNan(behind.whole.rest), 60, 1e-9);
   EXPECT_THAT(behind.total.missing, IsEmpty());
 }
 
@@ -331,7 +334,7 @@ TEST(MeasureTest, ATotalSaysWhatIsMissing) {
   const PowerChannel wall = TestCounter("wall", std::vector<double>(250, 250.0));
   const PowerChannel gpu = TestCounter("GPU:0", std::vector<double>(250, 30.0));
   const Measurement measured = Measure(Trace({wall, gpu}), {}, {});
-  EXPECT_NEAR(measured.total.energy_j, 30, 1e-9);
+  EXPECT_NEAR(ValueOrNan(measured.total.energy), 30, 1e-9);
   EXPECT_THAT(measured.total.missing, ElementsAre("the CPUs, which only wall reads"));
   EXPECT_THAT(Plain(measured.notes), Contains(HasSubstr("cpus_only_in_container wall")));
   PowerChannel package = TestCounter("CPU:0", std::vector<double>(250, 30.0));
@@ -347,10 +350,10 @@ PowerChannel Steady(std::string name, double watts) {
 
 TEST(MeasureTest, PlugsAreAddedUpAndAMeterOfThemAllIsNot) {
   const Measurement plugs = Measure(Trace({Steady("wall:1", 100), Steady("wall:2", 50)}), {}, {});
-  EXPECT_NEAR(plugs.total.energy_j, 150, 1e-9);
+  EXPECT_NEAR(ValueOrNan(plugs.total.energy), 150, 1e-9);
   EXPECT_THAT(Plain(plugs.notes), Not(Contains(HasSubstr("may_read_the_same wall:2"))));
   const Measurement both = Measure(Trace({Steady("wall", 140), Steady("wall:1", 150)}), {}, {});
-  EXPECT_NEAR(both.total.energy_j, 150, 1e-9);
+  EXPECT_NEAR(ValueOrNan(both.total.energy), 150, 1e-9);
   EXPECT_THAT(Plain(both.notes), Contains("may_read_the_same wall others=wall:1"));
 }
 
@@ -358,10 +361,10 @@ TEST(MeasureTest, TwoPlugsAreTheWholeOfWhatTheyFeed) {
   const Measurement measured = Measure(Trace({Steady("wall:1", 100), Steady("CPU:0", 120),
                                               Steady("wall:2", 60), Steady("GPU:0", 30)}),
                                        {}, {});
-  EXPECT_NEAR(measured.total.energy_j, 150, 1e-9);
+  EXPECT_NEAR(ValueOrNan(measured.total.energy), 150, 1e-9);
   EXPECT_THAT(measured.whole.channels, ElementsAre("wall:1", "wall:2"));
-  EXPECT_NEAR(measured.whole.energy_j, 160, 1e-9);
-  EXPECT_NEAR(measured.whole.rest_j, 10, 1e-9);
+  EXPECT_NEAR(ValueOrNan(measured.whole.energy), 160, 1e-9);
+  EXPECT_NEAR(ValueOrNan(measured.whole.rest), 10, 1e-9);
   EXPECT_EQ(measured.channels[1].within, "wall:1 + wall:2");
   EXPECT_THAT(measured.devices[0].channels, ElementsAre("wall:1", "CPU:0", "wall:2"));
 }
@@ -369,12 +372,12 @@ TEST(MeasureTest, TwoPlugsAreTheWholeOfWhatTheyFeed) {
 TEST(MeasureTest, APlugThatToldNothingIsMissing) {
   PowerChannel silent = Steady("wall:2", 0);
   const Measurement plugs = Measure(Trace({Steady("wall:1", 100), silent}), {}, {});
-  EXPECT_NEAR(plugs.total.energy_j, 100, 1e-9);
+  EXPECT_NEAR(ValueOrNan(plugs.total.energy), 100, 1e-9);
   EXPECT_THAT(plugs.total.missing, ElementsAre("wall:2"));
   const Measurement behind =
       Measure(Trace({Steady("wall:1", 100), silent, Steady("CPU:0", 80)}), {}, {});
   EXPECT_THAT(behind.total.missing, IsEmpty());
-  EXPECT_TRUE(std::isnan(behind.whole.rest_j));
+  EXPECT_FALSE(behind.whole.rest);
   EXPECT_THAT(Plain(behind.notes), Contains("container_silent wall:2 others=wall:1"));
 }
 
@@ -383,9 +386,9 @@ TEST(MeasureTest, ABatteryBesideAPlugIsAdded) {
   const Measurement measured = Measure(
       Trace({Steady("wall", 20), Steady("battery", 30), Steady("psys", 40), Steady("CPU:0", 25)}),
       {}, {});
-  EXPECT_NEAR(measured.total.energy_j, 25, 1e-9);
+  EXPECT_NEAR(ValueOrNan(measured.total.energy), 25, 1e-9);
   EXPECT_THAT(measured.whole.channels, ElementsAre("wall", "battery"));
-  EXPECT_NEAR(measured.whole.energy_j, 50, 1e-9);
+  EXPECT_NEAR(ValueOrNan(measured.whole.energy), 50, 1e-9);
   EXPECT_EQ(measured.channels[2].within, "wall + battery");
 }
 
@@ -394,12 +397,12 @@ TEST(MeasureTest, AMeterOfSeveralMachinesIsTheirWhole) {
   std::vector<PowerChannel> channels = {Steady("rack", 250), Steady("node1/wall", 100),
                                         Steady("node2/wall", 120)};
   channels[1].meter.within = channels[2].meter.within = "rack";
-  EXPECT_NEAR(Measure(Trace(channels), {}, {}).total.energy_j, 250, 1e-9);
+  EXPECT_NEAR(Measure(Trace(channels), {}, {}).total.energy->value, 250, 1e-9);
   channels.push_back(Steady("node1/CPU:0", 60));
   channels.push_back(Steady("node2/CPU:0", 70));
   const Measurement measured = Measure(Trace(channels), {}, {});
-  EXPECT_NEAR(measured.total.energy_j, 130, 1e-9);
-  EXPECT_NEAR(measured.whole.rest_j, 120, 1e-9);
+  EXPECT_NEAR(ValueOrNan(measured.total.energy), 130, 1e-9);
+  EXPECT_NEAR(ValueOrNan(measured.whole.rest), 120, 1e-9);
 }
 
 // Two packages by their meters, one by what the machine says of its CPUs.
@@ -413,14 +416,14 @@ TEST(MeasureTest, CpuTimeIsNotGivenToTwoPackages) {
   const std::vector<double> watts(250, 10.0);
   const Measurement two = Measure(Trace({TestCounter("CPU:0", watts), TestCounter("CPU:1", watts)}),
                                   test.recording(), {});
-  EXPECT_NEAR(two.devices[0].split.ours_j, 10, 1e-9);
-  EXPECT_TRUE(std::isnan(two.devices[1].split.ours_j));
+  EXPECT_NEAR(ValueOrNan(two.devices[0].split.ours), 10, 1e-9);
+  EXPECT_FALSE(two.devices[1].split.ours);
   const Measurement one = Measure(Trace({TestCounter("CPU:3", watts)}), test.recording(), {});
-  EXPECT_NEAR(one.devices[0].split.ours_j, 10, 1e-9) << "it can only be that one";
+  EXPECT_NEAR(ValueOrNan(one.devices[0].split.ours), 10, 1e-9) << "it can only be that one";
   const Measurement dies =
       Measure(Trace({TestCounter("CPU:0:die0", watts), TestCounter("CPU:0:die1", watts)}),
               test.recording(), {});
-  EXPECT_NEAR(dies.devices[1].split.ours_j, 10, 1e-9);
+  EXPECT_NEAR(ValueOrNan(dies.devices[1].split.ours), 10, 1e-9);
 }
 
 TEST(MeasureTest, FeaturesAreOfTheRoundsAndByTime) {
@@ -433,8 +436,8 @@ TEST(MeasureTest, FeaturesAreOfTheRoundsAndByTime) {
   recording.features.columns = {{"cpu_util", "", {kUnknown, 10, 20, 60, 30, 90}}};
   const PowerTrace power = Trace({TestCounter("GPU:0", std::vector<double>(250, 100.0))});
   const Measurement whole = Measure(power, recording, {});
-  EXPECT_NEAR(whole.features[0].mean, (10 + 3 * 20 + 60 + 30 + 4 * 90) / 10.0, 1e-9);
-  EXPECT_NEAR(whole.features[2].mean, 100, 1e-9) << "gpu_energy";
+  EXPECT_NEAR(*whole.features[0].mean, (10 + 3 * 20 + 60 + 30 + 4 * 90) / 10.0, 1e-9);
+  EXPECT_NEAR(*whole.features[2].mean, 100, 1e-9) << "gpu_energy";
   auto window = [](std::string name, int64_t from, int64_t to, bool warm_up, uint32_t runs) {
     return RunWindow{std::move(name), Nanos{kTestStart + from * kMilli},
                      Nanos{kTestStart + to * kMilli}, warm_up, runs};
@@ -442,9 +445,9 @@ TEST(MeasureTest, FeaturesAreOfTheRoundsAndByTime) {
   recording.windows = {window("warm-up", 0, 400, true, 1), window("round 1", 400, 500, false, 2),
                        window("round 2", 500, 600, false, 2)};
   const Measurement rounds = Measure(power, recording, {});
-  EXPECT_NEAR(rounds.features[0].mean, 45, 1e-9);
-  EXPECT_NEAR(rounds.features[1].mean, 0.05, 1e-9) << "latency";
-  EXPECT_NEAR(rounds.features[2].mean, 5, 1e-9) << "gpu_energy of a run";
+  EXPECT_NEAR(*rounds.features[0].mean, 45, 1e-9);
+  EXPECT_NEAR(*rounds.features[1].mean, 0.05, 1e-9) << "latency";
+  EXPECT_NEAR(*rounds.features[2].mean, 5, 1e-9) << "gpu_energy of a run";
 }
 
 TEST(MeasureTest, ACounterThatMovedLaterMoves) {
@@ -470,7 +473,7 @@ TEST(MeasureTest, ACounterThatAnEstimateStandsInForIsShownAndNoDevice) {
   EXPECT_EQ(measured.devices[0].origin, Origin::kEstimated);
   ASSERT_EQ(measured.channels.size(), 2U);
   EXPECT_EQ(measured.channels[1].name, "CPU:0:counter");
-  EXPECT_TRUE(std::isnan(measured.channels[1].energy_j));
+  EXPECT_FALSE(measured.channels[1].energy);
 }
 
 // Meters are read a little before the start and after the end, so that both lie within a step.
@@ -481,9 +484,10 @@ TEST(MeasureTest, OnlyWhatLiesInTheRecordingCounts) {
   recording.end = Nanos{kTestStart + 850 * kMilli};
   const Measurement measured =
       Measure(Trace({TestCounter("CPU:0", {10, 20, 30, 40, 50}, 200)}), recording, {});
-  EXPECT_NEAR(measured.seconds, 0.6, 1e-12);
-  EXPECT_NEAR(measured.devices[0].seconds, 0.6, 1e-12);
-  EXPECT_NEAR(measured.devices[0].energy_j, 20 * 0.15 + 30 * 0.2 + 40 * 0.2 + 50 * 0.05, 1e-9);
+  EXPECT_NEAR(measured.duration.value, 0.6, 1e-12);
+  EXPECT_NEAR(measured.devices[0].known_time.value, 0.6, 1e-12);
+  EXPECT_NEAR(ValueOrNan(measured.devices[0].energy), 20 * 0.15 + 30 * 0.2 + 40 * 0.2 + 50 * 0.05,
+              1e-9);
   EXPECT_THAT(measured.devices[0].gaps, IsEmpty());
 }
 
@@ -497,7 +501,7 @@ TEST(MeasureTest, AnEndThatASlowMeterDoesNotTellIsSaid) {
   slow.meter.update_period_us = 1e6;
   const Measurement measured = Measure(Trace({slow}), recording, {});
   ASSERT_EQ(measured.devices[0].gaps.size(), 1U);
-  EXPECT_NEAR(measured.devices[0].gaps[0].seconds, 0.1, 1e-9);
+  EXPECT_NEAR(measured.devices[0].gaps[0].duration.value, 0.1, 1e-9);
   EXPECT_THAT(measured.total.missing, ElementsAre("GPU:0 for 100 ms"));
 }
 
@@ -506,13 +510,13 @@ TEST(MeasureTest, AKilledRecorderIsMeasuredUpToItsLastReading) {
   recording.start = Nanos{kTestStart};
   const Measurement measured =
       Measure(Trace({TestCounter("CPU:0", std::vector<double>(250, 10.0))}), recording, {});
-  EXPECT_NEAR(measured.seconds, 1, 1e-9);
+  EXPECT_NEAR(measured.duration.value, 1, 1e-9);
   EXPECT_THAT(measured.devices[0].gaps, IsEmpty());
 }
 
 TEST(MeasureTest, NothingAtAllIsNothingKnown) {
   const Measurement measured = Measure({}, {}, {});
-  EXPECT_EQ(measured.seconds, 0);
+  EXPECT_EQ(measured.duration, Seconds{});
   EXPECT_THAT(measured.devices, IsEmpty());
 }
 

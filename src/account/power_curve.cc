@@ -27,7 +27,7 @@ Joules PowerCurve::Integral() const {
 Joules PowerCurve::Integral(Nanos from, Nanos to) const {
   if (empty() || to <= from) return {};
   CurveCursor cursor(*this, from);
-  return {cursor.Advance(to).energy_j};
+  return cursor.Advance(to).energy;
 }
 
 PowerCurve MakeCurve(const PowerChannel& channel, Policy policy) {
@@ -126,7 +126,7 @@ CurveCursor::Slice CurveCursor::WithinPiece(Nanos to) {
   const double from_begin = static_cast<double>(now_.value - piece_begin_.value);
   const double middle = from_begin + static_cast<double>(time) / 2;
   now_ = to;
-  return {(piece_start_w_ + piece_slope_ * middle) * static_cast<double>(time) * 1e-9,
+  return {Joules{(piece_start_w_ + piece_slope_ * middle) * static_cast<double>(time) * 1e-9},
           piece_known_ ? time : 0};
 }
 
@@ -135,11 +135,11 @@ CurveCursor::Slice CurveCursor::AdvanceFar(Nanos to) {
   CompensatedSum energy;
   while (now_ < to) {
     const Slice part = WithinPiece(std::min(to, piece_end_));
-    energy.Add(part.energy_j);
+    energy.Add(part.energy.value);
     slice.known_ns += part.known_ns;
     if (now_ == piece_end_) EnterPiece();
   }
-  slice.energy_j = energy.value();
+  slice.energy = Joules{energy.value()};
   return slice;
 }
 

@@ -38,7 +38,7 @@ class CurveCursor {
   CurveCursor(const PowerCurve& curve, Nanos from);
 
   struct Slice {
-    double energy_j = 0;
+    Joules energy;
     int64_t known_ns = 0;  // time for which power is known
   };
   // The energy from where the cursor stands up to `to`, which must not be earlier.
@@ -47,7 +47,7 @@ class CurveCursor {
     if (to < piece_end_ && piece_slope_ == 0) {
       const int64_t time = to.value - now_.value;
       now_ = to;
-      return {piece_start_w_ * static_cast<double>(time) * 1e-9, piece_known_ ? time : 0};
+      return {Joules{piece_start_w_ * static_cast<double>(time) * 1e-9}, piece_known_ ? time : 0};
     }
     return AdvanceFar(to);
   }

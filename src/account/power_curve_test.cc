@@ -53,7 +53,7 @@ TEST(PowerCurveTest, NothingIsKnownInAGapNorOutside) {
   EXPECT_EQ(cursor.Advance(Nanos{25}).known_ns, 10);
   const CurveCursor::Slice in_gap = cursor.Advance(Nanos{29});
   EXPECT_EQ(in_gap.known_ns, 0);
-  EXPECT_EQ(in_gap.energy_j, 0);
+  EXPECT_EQ(in_gap.energy, Joules{});
   EXPECT_EQ(cursor.Advance(Nanos{100}).known_ns, 10);
   EXPECT_EQ(cursor.Advance(Nanos{200}).known_ns, 0);
 }
@@ -73,7 +73,7 @@ TEST(PowerCurveTest, ACursorMayStartAnywhere) {
     const double expected =
         static_cast<double>(std::max<int64_t>(0, 20 - std::max<int64_t>(from, 10))) +
         2 * static_cast<double>(std::max<int64_t>(0, 30 - std::max<int64_t>(from, 20)));
-    EXPECT_DOUBLE_EQ(cursor.Advance(Nanos{200}).energy_j, expected) << from;
+    EXPECT_DOUBLE_EQ(cursor.Advance(Nanos{200}).energy.value, expected) << from;
   }
 }
 
@@ -94,7 +94,7 @@ TEST(PowerCurveTest, PartsOfARandomWalkAddUpToTheWhole) {
       double sum = 0;
       while (now.value < times.back() + 100) {
         const Nanos next = now + Nanos{static_cast<int64_t>(random() % 300)};
-        const double energy = cursor.Advance(next).energy_j;
+        const double energy = cursor.Advance(next).energy.value;
         const auto expected = static_cast<double>(IntegrateSlowly(channel, policy, now, next));
         EXPECT_NEAR(energy, expected, 1e-12 * expected + 1e-15 * curve.Integral().value);
         sum += energy;

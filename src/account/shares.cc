@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "types/op_trace.h"
+#include "types/unknown.h"
 
 namespace beryl::account {
 namespace {

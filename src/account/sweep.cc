@@ -214,14 +214,14 @@ class Sweeper : public AnySweeper {
     for (size_t c = 0; c < kCurves; ++c) {
       const CurveCursor::Slice slice = cursors_[c].Advance(time);
       if (at_work_ > 0) {
-        integral_[c].Add(slice.energy_j / static_cast<double>(at_work_));
+        integral_[c].Add(slice.energy.value / static_cast<double>(at_work_));
         known_ns_[c] += slice.known_ns;
         if (slice.known_ns != elapsed) {
           AddTime(uncovered_ns_[c], elapsed - slice.known_ns, at_work_);
         }
       } else {
-        idle_[c].Add(slice.energy_j);
-        if (!seen_operation_ || after_last_operation_) outside_[c].Add(slice.energy_j);
+        idle_[c].Add(slice.energy.value);
+        if (!seen_operation_ || after_last_operation_) outside_[c].Add(slice.energy.value);
       }
     }
   }

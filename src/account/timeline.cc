@@ -204,7 +204,7 @@ class Drawer {
         if (from >= window.end) break;
         const Nanos to = std::min(window.end, window.start + Boundary(timeline, slice + 1));
         const auto part = cursor.Advance(to);
-        joules[slice] += part.energy_j;
+        joules[slice] += part.energy.value;
         known_ns[slice] += static_cast<double>(part.known_ns);
         while (piece < curve.start_w.size() && curve.times[piece + 1] <= from) ++piece;
         for (size_t i = piece; i < curve.start_w.size() && curve.times[i] < to; ++i) {

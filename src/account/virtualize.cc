@@ -10,6 +10,7 @@
 #include "account/known_power.h"
 #include "account/measure_parts.h"
 #include "account/shares.h"
+#include "types/unknown.h"
 
 namespace beryl::account {
 namespace {
@@ -111,7 +112,7 @@ class Virtualizer {
     known_.reserve(power_.channels.size());
     for (const PowerChannel& channel : power_.channels) {
       known_.push_back(KnowPower(channel, span_, recording_.period));
-      told.push_back(!std::isnan(known_.back().energy.energy_j));
+      told.push_back(known_.back().energy.energy.has_value());
     }
     containment_ = Containment(power_.channels, told);
     devices_ = PlanDevices(power_.channels, told, containment_).devices;
@@ -129,12 +130,12 @@ class Virtualizer {
   bool IsKnownWell(size_t index, const Shares& shares) {
     const std::string& name = power_.channels[index].name;
     const SplitSum sum = Split(known_[index].curve, shares, span_);
-    const double unknown = sum.unknown + (shares.column ? 0 : sum.outside);
-    if (std::abs(unknown) > kTooMuchUnknown * std::abs(sum.energy)) {
+    const Joules unknown = sum.unknown + (shares.column ? Joules{} : sum.outside);
+    if (std::abs(unknown.value) > kTooMuchUnknown * std::abs(sum.energy.value)) {
       notes_.push_back({NoteKind::kOursNotKnown, name, {unknown / sum.energy}});
       return false;
     }
-    if (shares.column && std::abs(sum.outside) > kWorthSaying * std::abs(sum.energy)) {
+    if (shares.column && std::abs(sum.outside.value) > kWorthSaying * std::abs(sum.energy.value)) {
       notes_.push_back({NoteKind::kUsedUnwatched, name, {sum.outside / sum.energy}});
     }
     return true;

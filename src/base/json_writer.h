@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/units.h"
+
 namespace beryl {
 
 class JsonWriter {
@@ -28,6 +30,10 @@ class JsonWriter {
   JsonWriter& Value(double number);
   JsonWriter& Value(bool truth);
   JsonWriter& Value(std::integral auto number) { return Raw(std::to_string(number)); }
+  template <typename Unit>
+  JsonWriter& Value(Scalar<Unit> quantity) {
+    return Value(quantity.value);
+  }
   template <typename T>
   JsonWriter& Value(const std::optional<T>& value) {
     return value ? Value(*value) : Raw("null");

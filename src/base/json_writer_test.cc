@@ -44,6 +44,13 @@ TEST(JsonWriterTest, WhatIsNoNumberIsNull) {
   EXPECT_EQ(writer.Take(), "[null,null]");
 }
 
+TEST(JsonWriterTest, QuantitiesAreNumbers) {
+  JsonWriter writer;
+  writer.BeginArray().Value(Joules{1.5}).Value(std::optional(Watts{2}));
+  writer.Value(std::optional<Seconds>()).End();
+  EXPECT_EQ(writer.Take(), "[1.5,2,null]");
+}
+
 TEST(JsonWriterTest, DoublesComeBackTheSame) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 10'000; ++i) {

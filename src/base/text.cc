@@ -172,6 +172,15 @@ std::optional<NumberedName> SplitNumber(std::string_view name) {
 std::string FormatJoules(double joules) { return WithPrefix(joules, "J"); }
 std::string FormatWatts(double watts) { return WithPrefix(watts, "W"); }
 std::string FormatSeconds(double seconds) { return WithPrefix(seconds, "s"); }
+std::string FormatJoules(const std::optional<Joules>& energy) {
+  return FormatJoules(ValueOrNan(energy));
+}
+std::string FormatWatts(const std::optional<Watts>& power) {
+  return FormatWatts(ValueOrNan(power));
+}
+std::string FormatSeconds(const std::optional<Seconds>& time) {
+  return FormatSeconds(ValueOrNan(time));
+}
 std::string FormatBytes(uint64_t bytes) { return WithPrefix(static_cast<double>(bytes), "B"); }
 
 std::string FormatPercent(double share) {

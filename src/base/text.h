@@ -33,10 +33,14 @@ struct NumberedName {
 };
 std::optional<NumberedName> SplitNumber(std::string_view name);
 
-// Three significant digits and a unit that fits: "12.3 J", "4.56 mJ", "1.20 kJ".
+// Three significant digits and a unit that fits: "12.3 J", "4.56 mJ", "1.20 kJ"; "?":
+// not known.
 std::string FormatJoules(double joules);
 std::string FormatWatts(double watts);
 std::string FormatSeconds(double seconds);
+std::string FormatJoules(const std::optional<Joules>& energy);
+std::string FormatWatts(const std::optional<Watts>& power);
+std::string FormatSeconds(const std::optional<Seconds>& time);
 std::string FormatBytes(uint64_t bytes);
 std::string FormatPercent(double share);
 // 1234567 as "1,234,567".

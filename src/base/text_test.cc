@@ -179,6 +179,9 @@ TEST(FormatTest, ThreeDigitsAndAUnitThatFits) {
   EXPECT_EQ(FormatWatts(std::numeric_limits<double>::infinity()), "?");
   EXPECT_EQ(FormatWatts(3.2e7), "32.0 MW");
   EXPECT_EQ(FormatSeconds(1.5e-6), "1.50 µs");
+  EXPECT_EQ(FormatJoules(Joules{12.345}), "12.3 J");
+  EXPECT_EQ(FormatWatts(std::optional(Watts{3})), "3.00 W");
+  EXPECT_EQ(FormatSeconds(std::optional<Seconds>()), "?");
 }
 
 TEST(FormatTest, PercentAndCount) {

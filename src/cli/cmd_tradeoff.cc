@@ -39,6 +39,7 @@ struct TradeoffArguments {
   std::string accuracies;
   std::string profile;
   learn::TradeoffOptions options;
+  std::optional<double> budget_j;
   OutputArguments output;
 };
 
@@ -58,7 +59,9 @@ int RunTradeoff(const TradeoffArguments& arguments) {
   if (!input) return Fail(input.error());
   EnergyOrigin& origin = input->origin;
   AppendNotes(origin.notes, notes);
-  auto tradeoff = learn::TradeOff(input->data, input->predicted, *accuracies, arguments.options);
+  learn::TradeoffOptions options = arguments.options;
+  if (arguments.budget_j) options.budget = Joules{*arguments.budget_j};
+  auto tradeoff = learn::TradeOff(input->data, input->predicted, *accuracies, options);
   if (!tradeoff) {
     SayNotes(origin.notes);
     return Fail(tradeoff.error());
@@ -93,7 +96,7 @@ void AddTradeoffCommand(Command& app, int& exit_code) {
                  "default: the largest that all models have");
   AddProfileOption(*command, arguments->profile);
   command
-      ->add_option("--budget", arguments->options.budget_j,
+      ->add_option("--budget", arguments->budget_j,
                    "Say which model is most accurate within so many joules a batch")
       ->check(FiniteAbove0())
       ->type_name("J");

@@ -16,6 +16,7 @@
 #include "learn/learn.h"
 #include "tree/tree.h"
 #include "types/side_by_side.h"
+#include "types/unknown.h"
 
 namespace beryl::cli {
 namespace {
@@ -95,7 +96,7 @@ class ModelComparer {
     const AccountReport report = MakeReport(*run, *options);
     Side side;
     side.look.what = fmt::format("{}; one of {:.4g} forward passes, {} of {} modules found",
-                                 report.context.energy_source, alignment.passes,
+                                 report.context.energy_source, alignment.passes.value_or(kUnknown),
                                  alignment.matched_modules, alignment.described_modules);
     // The model alone: what stands around it has no counterpart.
     side.folded = tree::OnePass(tree::CutModel(report.folded, run->folded_of[run->model->root]));

@@ -44,7 +44,7 @@ class LiveRecording {
   void AddNote(Note note) { recording_.notes.push_back(std::move(note)); }
 
   // For whoever waits for the machine to come to rest.
-  double joules() const { return recorder_->outermost_j(); }
+  std::optional<Joules> energy() const { return recorder_->outermost_energy(); }
   double cpu_util() const { return recorder_->cpu_util(); }
   // Who used the CPUs is known until then.
   Nanos last_activity() const { return recorder_->last_activity().value_or(Nanos{}); }

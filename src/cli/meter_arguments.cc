@@ -39,9 +39,9 @@ Result<sources::PowerGuess> GuessOf(const std::string& text) {
                              : ParseNumber(part.substr(at + 1)).value_or(kUnknown);
     if (key != "idle" && key != "full") return wrong("neither idle= nor full=");
     if (!(watts >= 0 && watts <= 1e6)) return wrong("not a number of watts");
-    (key == "idle" ? guess.idle_w : guess.full_w) = watts;
+    (key == "idle" ? guess.idle : guess.full) = Watts{watts};
   }
-  if (guess.idle_w && guess.full_w && *guess.idle_w > *guess.full_w) {
+  if (guess.idle && guess.full && *guess.idle > *guess.full) {
     return wrong("an idle machine takes no more than a busy one");
   }
   return guess;

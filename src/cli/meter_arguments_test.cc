@@ -39,8 +39,8 @@ TEST(DiscoverOptionsOf, TakesOverWhatWasAskedFor) {
   EXPECT_EQ(options->meters, arguments.meters);
   EXPECT_EQ(options->replay, "power.csv");
   EXPECT_THAT(options->only, ::testing::ElementsAre("rapl-powercap", "nvml"));
-  EXPECT_EQ(options->guess.idle_w, 10);
-  EXPECT_EQ(options->guess.full_w, 65.5);
+  EXPECT_EQ(options->guess.idle, Watts{10});
+  EXPECT_EQ(options->guess.full, Watts{65.5});
 }
 
 TEST(DiscoverOptionsOf, RefusesPowerThatMakesNoSense) {

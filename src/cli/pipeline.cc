@@ -26,9 +26,8 @@ std::string EnergySource(const PowerTrace& power, const std::string& label) {
   std::vector<std::string> guessed;
   for (const PowerChannel& channel : power.channels) {
     if (channel.meter.origin == Origin::kEstimated) {
-      const bool bounded = !std::isnan(channel.meter.error);
-      guessed.push_back(channel.name +
-                        (bounded ? fmt::format(" (±{})", FormatPercent(channel.meter.error)) : ""));
+      const auto& error = channel.meter.error;
+      guessed.push_back(channel.name + (error ? fmt::format(" (±{})", FormatPercent(*error)) : ""));
       continue;
     }
     read.push_back(fmt::format(

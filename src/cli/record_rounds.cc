@@ -166,7 +166,7 @@ class Rounds {
     const Nanos start = recording_.Now();
     Until(
         [&] {
-          standby_.Add(recording_.Now(), recording_.joules(), recording_.cpu_util());
+          standby_.Add(recording_.Now(), recording_.energy(), recording_.cpu_util());
           return stopped_by_ || recording_.Now() - start >= longest || done();
         },
         nullptr);
@@ -176,23 +176,23 @@ class Rounds {
     if (!plan_.cool_down) return;
     if (Try(recording_.Begin()); trouble_) return;
     Rest(std::min(kLongestStandby, *plan_.cool_down), [&] { return standby_.IsResting(); });
-    standby_w_ = standby_.watts();
-    if (std::isnan(standby_w_)) {
+    standby_power_ = standby_.power();
+    if (!standby_power_) {
       recording_.AddNote(NoteKind::kStandbyNotKnown);
     } else if (!standby_.IsResting()) {
-      recording_.AddNote({NoteKind::kNotAtRest, "", {standby_.load(), standby_w_}});
+      recording_.AddNote({NoteKind::kNotAtRest, "", {standby_.load(), standby_power_}});
     } else {
-      recording_.AddNote({NoteKind::kStandby, "", {standby_w_, standby_.load()}});
+      recording_.AddNote({NoteKind::kStandby, "", {standby_power_, standby_.load()}});
     }
   }
 
   void CoolDown(uint32_t round) {
-    if (!plan_.cool_down || std::isnan(standby_w_)) return;
-    Rest(*plan_.cool_down, [&] { return standby_.IsBackAt(standby_w_); });
-    if (stopped_by_ || standby_.IsBackAt(standby_w_)) return;
+    if (!plan_.cool_down || !standby_power_) return;
+    Rest(*plan_.cool_down, [&] { return standby_.IsBackAt(*standby_power_); });
+    if (stopped_by_ || standby_.IsBackAt(*standby_power_)) return;
     recording_.AddNote({NoteKind::kNotCooledDown,
                         fmt::format("round {}", round),
-                        {standby_.watts(), plan_.cool_down->seconds(), standby_w_}});
+                        {standby_.power(), plan_.cool_down->seconds(), standby_power_}});
   }
 
   struct Kept {
@@ -205,7 +205,7 @@ class Rounds {
   LiveRecording& recording_;
   std::list<Kept> ended_;
   sources::StandbyWatch standby_;
-  double standby_w_ = kUnknown;
+  std::optional<Watts> standby_power_;
   Nanos begin_;  // of the last run of the command
   Nanos end_;    // of it, or of the recording
   std::optional<int> stopped_by_;

@@ -43,7 +43,7 @@ Result<ModelRun> OfModel(const std::string& file, const std::string& model, cons
   arguments.described.model = model;
   if (auto ok = GiveModel(arguments, run); !ok) return ok.error();
   const ModelAlignment& alignment = run.model->alignment;
-  if (alignment.matched_modules == 0 || std::isnan(alignment.passes)) {
+  if (alignment.matched_modules == 0 || !alignment.passes) {
     return InvalidError(fmt::format(
         "{}: no module of {} was found in it; a trace has modules where it was taken with "
         "with_stack=True, and --model has to be what ran",

@@ -66,24 +66,20 @@ class ModelBreakdown {
     }
     Column measured = NamedColumn("measured", "measured_j", "measured", Quantity::kEnergy);
     result_.measured_runs =
-        AddUp(measured_columns, "measured", &TwoEnergies::measured_j, measured.total);
+        AddUp(measured_columns, "measured", &TwoEnergies::measured, measured.total);
     Column by_profile = PredictedColumn(Origin::kPredicted, "");
     result_.predicted_runs =
-        AddUp(predicted_columns, "predicted", &TwoEnergies::predicted_j, by_profile.total);
+        AddUp(predicted_columns, "predicted", &TwoEnergies::predicted, by_profile.total);
     for (Column* column : {&measured, &by_profile}) {
       if (column->total.empty()) continue;
       Column share = ShareOf(*column, column->prefix + "share");
       result_.tree.columns.push_back(std::move(*column));
       result_.tree.columns.push_back(std::move(share));
     }
-    const auto by =
-        result_.measured_runs > 0 ? &TwoEnergies::measured_j : &TwoEnergies::predicted_j;
+    const auto by = result_.measured_runs > 0 ? &TwoEnergies::measured : &TwoEnergies::predicted;
     // What is not known comes last.
-    auto size = [&](const Breakdown::Part& part) {
-      return std::isnan(part.energy.*by) ? -1.0 : part.energy.*by;
-    };
     std::stable_sort(result_.parts.begin(), result_.parts.end(),
-                     [&](const auto& a, const auto& b) { return size(a) > size(b); });
+                     [&](const auto& a, const auto& b) { return a.energy.*by > b.energy.*by; });
     return std::move(result_);
   }
 
@@ -119,7 +115,7 @@ class ModelBreakdown {
 
   // Fills in what one column of each run says; returns how many runs it is known of.
   uint64_t AddUp(const std::vector<const std::vector<double>*>& columns, std::string_view what,
-                 double TwoEnergies::*place, std::vector<double>& by_node) {
+                 std::optional<Joules> TwoEnergies::*place, std::vector<double>& by_node) {
     uint64_t used = 0;
     double whole = 0;
     std::vector<double> parts(result_.parts.size(), 0);
@@ -157,15 +153,17 @@ class ModelBreakdown {
       note.first = first_missing;
     }
     const auto runs = static_cast<double>(used);
-    result_.whole.*place = whole / runs;
-    double in_parts = 0;
+    const Joules mean{whole / runs};
+    Joules in_parts;
     for (size_t part = 0; part < parts.size(); ++part) {
       if (known[part] == 0) continue;
-      result_.parts[part].energy.*place = parts[part] / runs;
-      in_parts += parts[part] / runs;
+      const Joules of_part{parts[part] / runs};
+      result_.parts[part].energy.*place = of_part;
+      in_parts += of_part;
     }
-    result_.rest.*place = result_.whole.*place - in_parts;
-    result_.sum.*place = in_parts + result_.rest.*place;
+    result_.whole.*place = mean;
+    result_.rest.*place = mean - in_parts;
+    result_.sum.*place = in_parts + (mean - in_parts);
     for (double& joules : nodes) joules /= runs;
     by_node = std::move(nodes);
     return used;

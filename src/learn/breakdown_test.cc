@@ -30,11 +30,9 @@ std::vector<std::string> TypesOf(const Breakdown& breakdown) {
 }
 
 double SumOf(const Breakdown& breakdown) {
-  double sum = breakdown.rest.measured_j;
-  for (const auto& part : breakdown.parts) {
-    if (!std::isnan(part.energy.measured_j)) sum += part.energy.measured_j;
-  }
-  return sum;
+  std::optional<Joules> sum = breakdown.rest.measured;
+  for (const auto& part : breakdown.parts) AddKnown(sum, part.energy.measured);
+  return ValueOrNan(sum);
 }
 
 TEST(BreakDown, PartsAreModulesOfPrimitivesAndPrimitivesBesideModules) {
@@ -46,11 +44,11 @@ TEST(BreakDown, PartsAreModulesOfPrimitivesAndPrimitivesBesideModules) {
   EXPECT_THAT(TypesOf(gpt), ElementsAre("MLP", "Attention", "LayerNorm", "Embedding"));
   EXPECT_EQ(gpt.measured_runs, 2u);
   EXPECT_EQ(gpt.predicted_runs, 0u);
-  EXPECT_DOUBLE_EQ(gpt.whole.measured_j, 66);
-  EXPECT_DOUBLE_EQ(gpt.parts[0].energy.measured_j, 30);
+  EXPECT_DOUBLE_EQ(ValueOrNan(gpt.whole.measured), 66);
+  EXPECT_DOUBLE_EQ(ValueOrNan(gpt.parts[0].energy.measured), 30);
   EXPECT_EQ(gpt.parts[0].nodes, 3u);
-  EXPECT_DOUBLE_EQ(gpt.rest.measured_j, 66 - 30 - 18 - 6 - 2);
-  EXPECT_TRUE(std::isnan(gpt.whole.predicted_j));
+  EXPECT_DOUBLE_EQ(ValueOrNan(gpt.rest.measured), 66 - 30 - 18 - 6 - 2);
+  EXPECT_FALSE(gpt.whole.predicted);
   EXPECT_THAT(notes, IsEmpty());
 }
 
@@ -83,9 +81,9 @@ TEST(BreakDown, PredictedStandsBesideMeasured) {
   ASSERT_TRUE(breakdowns);
   EXPECT_EQ(breakdowns->front().measured_runs, 1u);
   EXPECT_EQ(breakdowns->front().predicted_runs, 2u);
-  EXPECT_DOUBLE_EQ(breakdowns->front().whole.measured_j, 33);
-  EXPECT_DOUBLE_EQ(breakdowns->front().whole.predicted_j, 132);
-  EXPECT_DOUBLE_EQ(breakdowns->front().parts[0].energy.predicted_j, 60);
+  EXPECT_DOUBLE_EQ(ValueOrNan(breakdowns->front().whole.measured), 33);
+  EXPECT_DOUBLE_EQ(ValueOrNan(breakdowns->front().whole.predicted), 132);
+  EXPECT_DOUBLE_EQ(ValueOrNan(breakdowns->front().parts[0].energy.predicted), 60);
 }
 
 TEST(BreakDown, WhatIsNotKnownOfAPartIsInTheRestAndSaid) {
@@ -113,7 +111,7 @@ TEST(BreakDown, RunsWithFewerNodesAreMatchedByName) {
   EXPECT_EQ(breakdowns->front().measured_runs, 3u);
   EXPECT_THAT(notes, SizeIs(1));  // three parts of the third layer
   EXPECT_EQ(notes[0].count, 3u);
-  EXPECT_THAT(SumOf(breakdowns->front()), DoubleEq(breakdowns->front().whole.measured_j));
+  EXPECT_THAT(SumOf(breakdowns->front()), DoubleEq(ValueOrNan(breakdowns->front().whole.measured)));
 }
 
 TEST(BreakDown, WithoutAnyEnergyThereIsNothingToSay) {
@@ -153,8 +151,8 @@ TEST(BreakDown, PartsAndRestAreAlwaysTheWhole) {
     const auto breakdowns = BreakDown(data, {}, notes);
     ASSERT_TRUE(breakdowns);
     const Breakdown& found = breakdowns->front();
-    EXPECT_THAT(SumOf(found), DoubleNear(found.whole.measured_j, 1e-9));
-    EXPECT_THAT(found.sum.measured_j, DoubleNear(found.whole.measured_j, 1e-9));
+    EXPECT_THAT(SumOf(found), DoubleNear(ValueOrNan(found.whole.measured), 1e-9));
+    EXPECT_THAT(ValueOrNan(found.sum.measured), DoubleNear(ValueOrNan(found.whole.measured), 1e-9));
     EXPECT_EQ(found.tree.columns.front().total.size(), found.tree.tree.size());
   }
 }

@@ -65,7 +65,7 @@ std::string ReadRow(const Sheet::Row& row, NamedDatasheet& into) {
   std::vector<double*> places;
   for (double& rate : sheet.matmul_flops) places.push_back(&rate);
   places.insert(places.end(), {&sheet.vector_flops, &sheet.bandwidth, &sheet.link_bandwidth,
-                               &sheet.memory, &sheet.idle_w, &sheet.board_w});
+                               &sheet.memory, &sheet.idle_power.value, &sheet.board_power.value});
   for (size_t i = 0; i < kFigures.size(); ++i) {
     const std::string& field = row.fields[kFirstFigure + i];
     const auto number = ParseNumber(field);
@@ -112,8 +112,8 @@ std::string FaultOf(const Datasheet& sheet) {
     return "link_bandwidth has to be from 0";
   }
   if (!std::isnan(sheet.memory) && !IsAbove0(sheet.memory)) return "memory has to be above 0";
-  if (!IsAbove0(sheet.board_w)) return "board_w has to be above 0";
-  if (!(sheet.idle_w >= 0 && sheet.idle_w <= sheet.board_w)) {
+  if (!IsAbove0(sheet.board_power.value)) return "board_w has to be above 0";
+  if (!(sheet.idle_power >= Watts{} && sheet.idle_power <= sheet.board_power)) {
     return "idle_w has to be from 0 to board_w";
   }
   return "";
@@ -166,8 +166,8 @@ void Members(auto& io, Sheet& sheet) {
   io("bandwidth", sheet.bandwidth);
   io("link_bandwidth", sheet.link_bandwidth, false);
   io("memory", sheet.memory, false);
-  io("idle_w", sheet.idle_w);
-  io("board_w", sheet.board_w);
+  io("idle_w", sheet.idle_power);
+  io("board_w", sheet.board_power);
   io("sources", sheet.sources, false);
 }
 

@@ -45,8 +45,8 @@ TEST(Datasheet, TheTableIsReadInItsUnits) {
   EXPECT_EQ(sheet.bandwidth, 2e12);
   EXPECT_EQ(sheet.link_bandwidth, 0);
   EXPECT_EQ(sheet.memory, 80e9);
-  EXPECT_EQ(sheet.idle_w, 50);
-  EXPECT_EQ(sheet.board_w, 400);
+  EXPECT_EQ(sheet.idle_power, Watts{50});
+  EXPECT_EQ(sheet.board_power, Watts{400});
   ASSERT_EQ(sheet.sources.size(), 5u);
   EXPECT_EQ(sheet.sources[3], "idle_w: d");
 }
@@ -79,7 +79,7 @@ TEST(Datasheet, ThoseThatShipAreSound) {
   for (const NamedDatasheet& one : *sheets) {
     EXPECT_TRUE(names.insert(one.name).second) << one.name;
     EXPECT_EQ(FaultOf(one.sheet), "") << one.name;
-    EXPECT_LT(one.sheet.idle_w, one.sheet.board_w / 2) << one.name;
+    EXPECT_LT(one.sheet.idle_power, one.sheet.board_power / 2) << one.name;
     for (const std::string& source : one.sheet.sources) {
       EXPECT_GT(source.size(), source.find(':') + 2) << one.name << ": " << source;
       EXPECT_THAT(source, ::testing::Not(HasSubstr("http"))) << one.name;
@@ -102,7 +102,7 @@ TEST(Datasheet, TheyAreProfilesAfterThoseThatWereTrained) {
   EXPECT_EQ(model->name, "a100-80gb-sxm");
   EXPECT_EQ(model->trained_on.machine, "NVIDIA A100 80GB SXM");
   ASSERT_TRUE(model->datasheet);
-  EXPECT_EQ(model->datasheet->board_w, 400);
+  EXPECT_EQ(model->datasheet->board_power, Watts{400});
   for (const std::string& name : names) EXPECT_TRUE(FindProfile(name)) << name;
 }
 
@@ -139,7 +139,7 @@ TEST(Datasheet, TheDocumentSaysTheSame) {
         Figure(sheet.matmul_flops[0], 1e12), Figure(sheet.matmul_flops[1], 1e12),
         Figure(sheet.matmul_flops[2], 1e12), Figure(sheet.vector_flops, 1e12),
         Figure(sheet.bandwidth, 1e9), Figure(sheet.link_bandwidth, 1e9), Figure(sheet.memory, 1e9),
-        Figure(sheet.idle_w, 1), Figure(sheet.board_w, 1));
+        Figure(sheet.idle_power.value, 1), Figure(sheet.board_power.value, 1));
     EXPECT_NE(text.str().find(line), std::string::npos) << "missing:\n" << line;
     for (const std::string& source : sheet.sources) {
       const std::string said = source.substr(source.find(": ") + 2);

@@ -31,8 +31,8 @@ Datasheet RandomDatasheet(std::mt19937_64& random) {
   sheet.bandwidth = number(random);
   sheet.link_bandwidth = random() % 2 == 0 ? number(random) : 0;
   sheet.memory = random() % 2 == 0 ? number(random) : kUnknown;
-  sheet.idle_w = number(random);
-  sheet.board_w = sheet.idle_w + number(random);
+  sheet.idle_power = {number(random)};
+  sheet.board_power = sheet.idle_power + Watts{number(random)};
   sheet.sources = {"board_w: a [sheet], 2026", "memory: \"guess\""};
   return sheet;
 }
@@ -129,7 +129,7 @@ TEST(EnergyModelFile, WritingAndReadingGivesTheSameModel) {
       EXPECT_EQ(again->pue, model.pue);
       ASSERT_EQ(again->datasheet.has_value(), method == Method::kDatasheet);
       if (again->datasheet) {
-        EXPECT_EQ(again->datasheet->board_w, model.datasheet->board_w);
+        EXPECT_EQ(again->datasheet->board_power, model.datasheet->board_power);
         EXPECT_EQ(again->datasheet->sources, model.datasheet->sources);
         EXPECT_EQ(again->trained_on.machine, model.datasheet->device);
         continue;
@@ -170,8 +170,10 @@ EnergyModel SmallModel(Method method) {
   model.bands[0] = {0.9, 1.1, 100};
   if (method == Method::kDatasheet) {
     Datasheet& sheet = model.datasheet.emplace();
-    sheet = {"X", true, {2e13, 3e14, kUnknown, kUnknown, kUnknown}, 1e13, 2e12, 0, 8e10, 50,
-             400, {}};
+    sheet = {"X",  true,      {2e13, 3e14, kUnknown, kUnknown, kUnknown},
+             1e13, 2e12,      0,
+             8e10, Watts{50}, Watts{400},
+             {}};
   }
   return model;
 }
@@ -285,9 +287,9 @@ TEST(EnergyModelFile, WhatIsDamagedIsRefusedWithTheReason) {
       {Method::kDatasheet, "\"bandwidth\": 2", "\"bandwidth\": -2",
        "datasheet.bandwidth has to be above 0"},
       {Method::kDatasheet, "\"idle_w\": 50", "\"idle_w\": 500",
-       "datasheet.idle_w has to be from 0 to board_w"},
+       "datasheet.idle_power has to be from 0 to board_w"},
       {Method::kDatasheet, "\"board_w\": 400", "\"board_w\": 0",
-       "datasheet.board_w has to be above 0"},
+       "datasheet.board_power has to be above 0"},
       {Method::kDatasheet, "\"memory\": 8", "\"memory\": -8", "datasheet.memory has to be above 0"},
   };
   for (const Damage& damage : damages) {

@@ -264,8 +264,8 @@ Result<Evaluation> Evaluate(const Dataset& data, const Dataset* test, const Trai
     }
   }
   scores.Finish();
-  evaluation.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  evaluation.duration = {
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
   return evaluation;
 }
 

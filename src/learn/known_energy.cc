@@ -12,14 +12,14 @@ namespace beryl::learn {
 
 WholeEnergy WholeEnergyOf(const Dataset& data, const std::vector<Column>& predicted, size_t run) {
   auto root = [](const std::vector<double>& column) {
-    return column.empty() ? kUnknown : column.front();
+    return column.empty() ? std::nullopt : IfKnown<Joules>(column.front());
   };
   WholeEnergy energy;
-  energy.measured_j = root(data.runs[run].measured);
+  energy.measured = root(data.runs[run].measured);
   if (run < predicted.size()) {
-    energy.predicted_j = root(predicted[run].total);
-    energy.low_j = root(predicted[run].low);
-    energy.high_j = root(predicted[run].high);
+    energy.predicted = root(predicted[run].total);
+    energy.low = root(predicted[run].low);
+    energy.high = root(predicted[run].high);
   }
   return energy;
 }

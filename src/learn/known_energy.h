@@ -1,21 +1,22 @@
 // What is known of a whole model's energy in a run, measured or predicted.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "base/units.h"
 #include "types/column.h"
 #include "types/dataset.h"
 
 namespace beryl::learn {
 
-// Joules; NaN: not known.
 struct WholeEnergy {
-  double measured_j = kUnknown;
-  double predicted_j = kUnknown;
-  double low_j = kUnknown;
-  double high_j = kUnknown;
+  std::optional<Joules> measured;
+  std::optional<Joules> predicted;
+  std::optional<Joules> low;
+  std::optional<Joules> high;
 };
 // `predicted`: a column for each run of the data, or empty.
 WholeEnergy WholeEnergyOf(const Dataset& data, const std::vector<Column>& predicted, size_t run);

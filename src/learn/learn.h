@@ -137,7 +137,7 @@ Result<std::vector<ModelAccuracy>> ReadAccuracies(std::string_view text, const s
 struct TradeoffOptions {
   std::optional<double> batch_size = {};
   std::optional<double> seq_len = {};
-  std::optional<double> budget_j = {};
+  std::optional<Joules> budget = {};
   std::optional<double> target = {};
 };
 Result<Tradeoff> TradeOff(const Dataset& data, const std::vector<Column>& predicted,

@@ -27,6 +27,7 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/units.h"
 #include "learn/member_name.h"
 
 namespace beryl::learn {
@@ -116,6 +117,10 @@ void Read(MemberReader& in, json::Value value, const std::string& path, double& 
 void Read(MemberReader& in, json::Value value, const std::string& path, uint64_t& into);
 void Read(MemberReader& in, json::Value value, const std::string& path, bool& into);
 void Read(MemberReader& in, json::Value value, const std::string& path, std::string& into);
+template <typename Unit>
+void Read(MemberReader& in, json::Value value, const std::string& path, Scalar<Unit>& into) {
+  Read(in, value, path, into.value);
+}
 
 template <typename T>
 void ReadObject(MemberReader& in, json::Value value, const std::string& path, T& into) {
@@ -176,6 +181,10 @@ bool IsThere(const MemberWriter&, const T&) {
   return true;
 }
 inline bool IsThere(const MemberWriter&, double value) { return !std::isnan(value); }
+template <typename Unit>
+bool IsThere(const MemberWriter& out, const Scalar<Unit>& quantity) {
+  return IsThere(out, quantity.value);
+}
 template <typename T>
 bool IsThere(const MemberWriter&, const std::optional<T>& value) {
   return value.has_value();

@@ -16,10 +16,10 @@ constexpr double kMostlyLaunch = 0.5;
 // What is assumed of every device of a kind, because no datasheet says it. docs/datasheets.md says
 // where each number comes from and how far off it was where that could be checked.
 struct DatasheetPriors {
-  double launch_s;       // to start an operation, on top of what it does
-  double send_s;         // the same of one that all GPUs take part in
+  Seconds launch;        // to start an operation, on top of what it does
+  Seconds send;          // the same of one that all GPUs take part in
   double matmul;         // share of the peak that large matrix products reach
-  double ramp_s;         // they reach half of that at what the peak does in this time
+  Seconds ramp;          // they reach half of that at what the peak does in this time
   double vector;         // share of the peak that everything else reaches
   double bandwidth;      // share of the memory's bandwidth
   double link;           // share of the link's
@@ -34,14 +34,14 @@ struct DatasheetPriors {
 
 constexpr DatasheetPriors kGpuPriors = {
     // 5 us: what PyTorch needs to dispatch and start a kernel without CUDA graphs, 4 to 10 us.
-    .launch_s = 5e-6,
+    .launch = Seconds{5e-6},
     // 20 us: latency of a small all-reduce by NCCL over NVLink.
-    .send_s = 20e-6,
+    .send = Seconds{20e-6},
     // 65 %: cuBLAS on matrices of some thousand a side, 60 to 80 % (less on boards that run into
     // their power limit: T4, H100).
     .matmul = 0.65,
     // 2 us: a product has to fill all units and drain them again.
-    .ramp_s = 2e-6,
+    .ramp = Seconds{2e-6},
     // 30 %: elementwise code has few fused multiply-adds, which the peak counts as two.
     .vector = 0.3,
     // 80 %: what STREAM-like kernels reach, 75 to 90 %.
@@ -59,11 +59,11 @@ constexpr DatasheetPriors kGpuPriors = {
 
 constexpr DatasheetPriors kCpuPriors = {
     // 5 us: dispatch, and waking and joining the threads.
-    .launch_s = 5e-6,
-    .send_s = 20e-6,
+    .launch = Seconds{5e-6},
+    .send = Seconds{20e-6},
     // 65 % of the peak at base clock: 85 % of what oneDNN and MKL reach, at clocks that AVX lowers.
     .matmul = 0.65,
-    .ramp_s = 5e-6,
+    .ramp = Seconds{5e-6},
     .vector = 0.2,
     .bandwidth = 0.75,
     .link = 0.7,
@@ -117,15 +117,18 @@ class Roofline {
     const double memory_s = work.Bytes() / bandwidth_;
     const double sending_s = work.bytes_sent / link_;
     // Efficiency of w operations is that of large products x w / (w + half): a constant on top.
-    const double ramp_s = work.matmul_flops > 0 ? node.runs * priors_.ramp_s / priors_.matmul : 0;
+    const double ramp_s =
+        work.matmul_flops > 0 ? node.runs * priors_.ramp.value / priors_.matmul : 0;
     Cost cost;
-    cost.launch_s = node.runs * (*node.kind == MathKind::kSend ? priors_.send_s : priors_.launch_s);
+    cost.launch_s =
+        node.runs * (*node.kind == MathKind::kSend ? priors_.send.value : priors_.launch.value);
     cost.seconds = cost.launch_s + std::max({products_s + ramp_s + others_s, memory_s, sending_s});
     const double busy_s = priors_.awake * cost.seconds +
                           priors_.compute_power * (products_s + others_s) +
                           priors_.memory_power * memory_s + priors_.link_power * sending_s;
-    cost.joules = sheet_.idle_w * cost.seconds +
-                  (sheet_.board_w - sheet_.idle_w) * std::min(busy_s, cost.seconds);
+    const Watts above_idle = sheet_.board_power - sheet_.idle_power;
+    cost.joules =
+        sheet_.idle_power.value * cost.seconds + above_idle.value * std::min(busy_s, cost.seconds);
     return cost;
   }
 

@@ -2,6 +2,7 @@
 // is usually lost, and what the device draws meanwhile. Nobody has held it against a meter.
 #pragma once
 
+#include "base/units.h"
 #include "types/datasheet.h"
 #include "types/described_prediction.h"
 #include "types/description.h"

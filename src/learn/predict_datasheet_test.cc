@@ -193,8 +193,8 @@ TEST(PredictDatasheet, PartsAddUpToTheWhole) {
         EXPECT_GE(energy.high[node], energy.total[node]);
         // Never less than idle, never more than the board.
         const double watts = energy.total[node] / prediction.seconds[node];
-        EXPECT_GE(watts, sheet.idle_w * (1 - 1e-9)) << name;
-        EXPECT_LE(watts, sheet.board_w * (1 + 1e-9)) << name;
+        EXPECT_GE(watts, sheet.idle_power.value * (1 - 1e-9)) << name;
+        EXPECT_LE(watts, sheet.board_power.value * (1 + 1e-9)) << name;
       }
     }
   }

@@ -38,14 +38,14 @@ QueryCosts::Row RowOf(const ModelRun& run, bool predicted, const WholeEnergy& en
   row.batch_size = run.batch_size;
   row.seq_len = run.seq_len;
   row.predicted = predicted;
-  row.batch_j = predicted ? energy.predicted_j : energy.measured_j;
+  row.batch_energy = predicted ? energy.predicted : energy.measured;
   const double of_batch = run.batch_size > 0 ? options.passages / run.batch_size : kUnknown;
   const double kwh_of_joule = of_batch * options.queries / kJoulesPerKwh;
-  row.query_j = row.batch_j * of_batch;
-  row.kwh = row.batch_j * kwh_of_joule;
+  row.query_energy = IfKnown<Joules>(ValueOrNan(row.batch_energy) * of_batch);
+  row.kwh = ValueOrNan(row.batch_energy) * kwh_of_joule;
   if (predicted) {
-    row.kwh_low = energy.low_j * kwh_of_joule;
-    row.kwh_high = energy.high_j * kwh_of_joule;
+    row.kwh_low = ValueOrNan(energy.low) * kwh_of_joule;
+    row.kwh_high = ValueOrNan(energy.high) * kwh_of_joule;
   }
   row.price = row.kwh * options.electricity.price_per_kwh;
   row.co2e_kg = row.kwh * options.electricity.co2e_g_per_kwh / kGramsPerKilogram;
@@ -90,8 +90,8 @@ Result<QueryCosts> CostQueries(const Dataset& data, const std::vector<Column>& p
     if (run.seq_len != options.seq_len.value_or(run.seq_len)) continue;
     size_found = true;
     const WholeEnergy energy = WholeEnergyOf(data, predicted, i);
-    if (!std::isnan(energy.measured_j)) costs.rows.push_back(RowOf(run, false, energy, options));
-    if (!std::isnan(energy.predicted_j)) costs.rows.push_back(RowOf(run, true, energy, options));
+    if (energy.measured) costs.rows.push_back(RowOf(run, false, energy, options));
+    if (energy.predicted) costs.rows.push_back(RowOf(run, true, energy, options));
   }
   if (!size_found && !data.runs.empty()) {
     return InvalidError(

@@ -32,8 +32,8 @@ TEST(CostQueries, AQueryIsAnItemOfABatch) {
   ASSERT_TRUE(costs);
   ASSERT_THAT(costs->rows, SizeIs(1));
   const QueryCosts::Row& row = costs->rows[0];
-  EXPECT_DOUBLE_EQ(row.batch_j, 33);
-  EXPECT_DOUBLE_EQ(row.query_j, 33.0 / 16);
+  EXPECT_DOUBLE_EQ(ValueOrNan(row.batch_energy), 33);
+  EXPECT_DOUBLE_EQ(ValueOrNan(row.query_energy), 33.0 / 16);
   EXPECT_DOUBLE_EQ(row.kwh, 33.0 / 16 / 3.6);
   EXPECT_DOUBLE_EQ(row.price, row.kwh * 0.5);
   EXPECT_DOUBLE_EQ(row.co2e_kg, row.kwh * 0.4);

@@ -20,13 +20,11 @@ namespace {
 using Size = std::pair<double, double>;  // batch size, sequence length
 using Point = Tradeoff::Point;
 
-double EnergyOf(const Point& point, bool predicted) {
-  return predicted ? point.energy.predicted_j : point.energy.measured_j;
+std::optional<Joules> EnergyOf(const Point& point, bool predicted) {
+  return predicted ? point.energy.predicted : point.energy.measured;
 }
 
-bool IsKnown(const WholeEnergy& energy) {
-  return !std::isnan(energy.measured_j) || !std::isnan(energy.predicted_j);
-}
+bool IsKnown(const WholeEnergy& energy) { return energy.measured || energy.predicted; }
 
 // By model, the sizes at which its energy is known and that the options allow.
 std::map<std::string, std::set<Size>> SizesOf(const Dataset& data,
@@ -63,12 +61,11 @@ std::optional<Size> LargestCommon(const std::map<std::string, std::set<Size>>& s
 
 void MarkFront(std::vector<Point>& points, bool predicted) {
   for (Point& point : points) {
-    const double energy = EnergyOf(point, predicted);
-    if (std::isnan(energy)) continue;
-    // A comparison with what is not known is false.
+    const std::optional<Joules> energy = EnergyOf(point, predicted);
+    if (!energy) continue;
     const bool beaten = std::any_of(points.begin(), points.end(), [&](const Point& other) {
-      const double its = EnergyOf(other, predicted);
-      return its <= energy && other.accuracy >= point.accuracy &&
+      const std::optional<Joules> its = EnergyOf(other, predicted);
+      return its && its <= energy && other.accuracy >= point.accuracy &&
              (its < energy || other.accuracy > point.accuracy);
     });
     (predicted ? point.optimal_predicted : point.optimal_measured) = !beaten;
@@ -80,16 +77,16 @@ Tradeoff::Choice Choose(const std::vector<Point>& points, bool predicted,
   Tradeoff::Choice choice;
   choice.predicted = predicted;
   for (size_t i = 0; i < points.size(); ++i) {
-    const double energy = EnergyOf(points[i], predicted);
-    if (std::isnan(energy)) continue;
+    const std::optional<Joules> energy = EnergyOf(points[i], predicted);
+    if (!energy) continue;
     auto better = [&](const std::optional<size_t>& than, bool accuracy_first) {
       if (!than) return true;
       const double more_accurate = points[i].accuracy - points[*than].accuracy;
-      const double frugal = EnergyOf(points[*than], predicted) - energy;
+      const double frugal = (*EnergyOf(points[*than], predicted) - *energy).value;
       const double first = accuracy_first ? more_accurate : frugal;
       return first > 0 || (first == 0 && (accuracy_first ? frugal : more_accurate) > 0);
     };
-    if (options.budget_j && energy <= *options.budget_j && better(choice.within_budget, true)) {
+    if (options.budget && energy <= *options.budget && better(choice.within_budget, true)) {
       choice.within_budget = i;
     }
     if (options.target && points[i].accuracy >= *options.target &&
@@ -153,7 +150,7 @@ Result<Tradeoff> TradeOff(const Dataset& data, const std::vector<Column>& predic
                           const std::vector<ModelAccuracy>& accuracies,
                           const TradeoffOptions& options) {
   Tradeoff tradeoff;
-  tradeoff.budget_j = options.budget_j;
+  tradeoff.budget = options.budget;
   tradeoff.target = options.target;
   const std::vector<std::string> in_data = ModelsOf(data);
   std::vector<std::string> both;
@@ -192,9 +189,9 @@ Result<Tradeoff> TradeOff(const Dataset& data, const std::vector<Column>& predic
       tradeoff.without_size.push_back(one.model);
       continue;
     }
-    const TwoEnergies both_ways = {energy.measured_j, energy.predicted_j};
+    const TwoEnergies both_ways = {energy.measured, energy.predicted};
     tradeoff.points.push_back(
-        {one.model, one.label, one.accuracy, both_ways, energy.low_j, energy.high_j, false, false});
+        {one.model, one.label, one.accuracy, both_ways, energy.low, energy.high, false, false});
   }
   if (tradeoff.points.empty()) {
     return InvalidError(fmt::format(
@@ -203,14 +200,13 @@ Result<Tradeoff> TradeOff(const Dataset& data, const std::vector<Column>& predic
         Printable(data.name), SizeText(tradeoff.batch_size, tradeoff.seq_len), SizesText(data)));
   }
   auto known = [](const Point& point) {
-    return std::isnan(point.energy.measured_j) ? point.energy.predicted_j : point.energy.measured_j;
+    return point.energy.measured ? point.energy.measured : point.energy.predicted;
   };
   std::stable_sort(tradeoff.points.begin(), tradeoff.points.end(),
                    [&](const Point& a, const Point& b) { return known(a) < known(b); });
   for (const bool by_prediction : {false, true}) {
-    if (std::all_of(tradeoff.points.begin(), tradeoff.points.end(), [&](const Point& point) {
-          return std::isnan(EnergyOf(point, by_prediction));
-        })) {
+    if (std::all_of(tradeoff.points.begin(), tradeoff.points.end(),
+                    [&](const Point& point) { return !EnergyOf(point, by_prediction); })) {
       continue;
     }
     MarkFront(tradeoff.points, by_prediction);

@@ -51,7 +51,7 @@ TEST(TradeOff, MarksTheFront) {
 
 TEST(TradeOff, BudgetAndTargetChoose) {
   TradeoffOptions options;
-  options.budget_j = 3 * 33 + 1;
+  options.budget = Joules{3 * 33 + 1};
   options.target = 0.85;
   const auto tradeoff =
       TradeOff(Models({1, 2, 3, 4}), {}, Accuracies({0.8, 0.9, 0.85, 0.95}), options);
@@ -60,7 +60,7 @@ TEST(TradeOff, BudgetAndTargetChoose) {
   EXPECT_EQ(tradeoff->points[*tradeoff->choices[0].within_budget].model, "m1");
   ASSERT_TRUE(tradeoff->choices[0].at_target);
   EXPECT_EQ(tradeoff->points[*tradeoff->choices[0].at_target].model, "m1");
-  options.budget_j = 1;
+  options.budget = Joules{1};
   options.target = 0.99;
   const auto none = TradeOff(Models({1, 2}), {}, Accuracies({0.8, 0.9}), options);
   ASSERT_TRUE(none);
@@ -141,9 +141,8 @@ TEST(TradeOff, FrontIsAFront) {
       bool beaten_by_front = false;
       for (const auto& other : tradeoff->points) {
         const bool beats =
-            other.energy.measured_j <= point.energy.measured_j &&
-            other.accuracy >= point.accuracy &&
-            (other.energy.measured_j < point.energy.measured_j || other.accuracy > point.accuracy);
+            other.energy.measured <= point.energy.measured && other.accuracy >= point.accuracy &&
+            (other.energy.measured < point.energy.measured || other.accuracy > point.accuracy);
         beaten_by_front = beaten_by_front || (beats && other.optimal_measured);
       }
       EXPECT_EQ(beaten_by_front, !point.optimal_measured);

@@ -119,7 +119,8 @@ void PublishedSpool::OnPower(Nanos time, std::span<const sources::MeterReading> 
     const uint64_t count = readings[i].count;
     if (meter.seen && count < meter.last) {
       const CounterFall fall{static_cast<double>(meter.last), static_cast<double>(count),
-                             meter.uj_per_count * 1e-6, (time - meter.since).seconds(), 0};
+                             Joules{meter.uj_per_count * 1e-6}, ToSeconds(time - meter.since),
+                             std::nullopt};
       // One that was reset goes on from where it was.
       const bool wrapped = meter.wrap > 0 && WrapRange(fall, static_cast<double>(meter.wrap));
       meter.before_wraps += wrapped ? meter.wrap : meter.last;
@@ -133,15 +134,15 @@ void PublishedSpool::OnPower(Nanos time, std::span<const sources::MeterReading> 
     if (!gpu.used || readings[i].state != sources::ReadState::kOk) continue;
     const auto count = static_cast<double>(readings[i].count);
     if (!gpu.counter) {
-      gpu.power_w = count * gpu.per_count;
+      gpu.power = Watts{count * gpu.per_count};
     } else if (gpu.seen && readings[i].count > gpu.last) {
-      const double joules = (count - static_cast<double>(gpu.last)) * gpu.per_count;
-      gpu.power_w = joules / (time - gpu.since).seconds();
+      const Joules energy{(count - static_cast<double>(gpu.last)) * gpu.per_count};
+      gpu.power = energy / (time - gpu.since);
       gpu.since = time;
     } else if (!gpu.seen || readings[i].count < gpu.last) {
       gpu.since = time;
     } else if (time - gpu.since > kPowerIsOldAfter) {
-      gpu.power_w.reset();
+      gpu.power.reset();
     }
     gpu.last = readings[i].count;
     gpu.seen = true;
@@ -188,10 +189,10 @@ void PublishedSpool::WriteNvml(Nanos time, std::span<const sources::MeterReading
   bool any = false;
   for (size_t i = 0; i < gpus_.size() && i < readings.size(); ++i) {
     const GpuMeter& gpu = gpus_[i];
-    if (!gpu.used || readings[i].state != sources::ReadState::kOk || !gpu.power_w) continue;
+    if (!gpu.used || readings[i].state != sources::ReadState::kOk || !gpu.power) continue;
     reading_.clear();
     PutBytes(reading_, 1, gpu.bus_id);
-    PutInteger(reading_, 2, static_cast<uint64_t>(std::llround(*gpu.power_w * 1000)));
+    PutInteger(reading_, 2, static_cast<uint64_t>(std::llround(gpu.power->value * 1000)));
     PutInteger(reading_, 3, gpu.index);
     PutBytes(sample_, kReading, reading_);
     any = true;
@@ -306,7 +307,7 @@ void PublishedSpool::Resume(sources::WatchId watch, Nanos period) {
   next_power_ = next_activity_ = last_activity_ = {};
   for (GpuMeter& gpu : gpus_) {
     gpu.seen = false;
-    gpu.power_w.reset();
+    gpu.power.reset();
   }
 }
 

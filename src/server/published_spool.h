@@ -72,7 +72,7 @@ class PublishedSpool final : public sources::SampleSink {
     bool seen = false;
     uint64_t last = 0;
     Nanos since;  // when `last` was first seen
-    std::optional<double> power_w;
+    std::optional<Watts> power;
   };
 
   PublishedSpool(SpoolFile file, const std::vector<PowerChannel>& channels, const Options& options);

@@ -99,8 +99,8 @@ Result<bool> RecordedBook::Finish(Nanos end, const std::string& why) {
   if (!why.empty()) head_.notes.push_back({NoteKind::kSessionEnded, "", {why}});
   // The sampler serves all sessions: what it cost since this one began is said of it.
   head_.cost = sampler_->cost();
-  head_.cost.cpu_s -= cost_at_start_.cpu_s;
-  head_.cost.wall_s -= cost_at_start_.wall_s;
+  head_.cost.cpu_time -= cost_at_start_.cpu_time;
+  head_.cost.wall_time -= cost_at_start_.wall_time;
   head_.cost.ticks -= cost_at_start_.ticks;
   head_.cost.late -= cost_at_start_.late;
   head_.cost.missed -= cost_at_start_.missed;
@@ -123,7 +123,8 @@ std::vector<LiveChannel> RecordedBook::channels() const {
   const Containment containment(channels_, tells);
   std::vector<LiveChannel> live(channels_.size());
   for (size_t i = 0; i < live.size(); ++i) {
-    live[i] = {channels_[i], containment.WithinText(i), energy[i], power[i]};
+    live[i] = {channels_[i], containment.WithinText(i), IfKnown<Joules>(energy[i]),
+               IfKnown<Watts>(power[i])};
   }
   return live;
 }

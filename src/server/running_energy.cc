@@ -20,11 +20,6 @@ constexpr Nanos kLongestSilence{10'000'000'000};
 constexpr int64_t kStepsToForesee = 2;
 constexpr Nanos kLongestHeld{1'500'000'000};
 
-void Add(double& sum, double more) {
-  if (std::isnan(more)) return;
-  sum = std::isnan(sum) ? more : sum + more;
-}
-
 LiveDevice& DeviceNamed(std::vector<LiveDevice>& devices, const std::string& name) {
   const auto found = std::find_if(devices.begin(), devices.end(),
                                   [&](const LiveDevice& device) { return device.device == name; });
@@ -72,7 +67,8 @@ void RunningEnergy::FollowReadings(const PowerTrace& power) {
       const bool unknown = gap < channel.gaps.size() && channel.gaps[gap].reading == k;
       const Nanos step = channel.times[k] - last.time;
       const bool known = !std::isnan(last.value) && !unknown && step.value > 0;
-      last.watts = known ? (channel.values[k] - last.value) / step.seconds() : kUnknown;
+      last.power.reset();
+      if (known) last.power = Joules{channel.values[k] - last.value} / step;
       last.step = known ? step : Nanos{};
       last.time = channel.times[k];
       last.value = channel.values[k];
@@ -217,12 +213,12 @@ void RunningEnergy::Measure(const PowerTrace& stretch, Nanos from, Nanos to,
   const Measurement measured = account::Measure(stretch, recording_, options);
   recording_.start = recording_.end = {};
   for (const DeviceEnergy& part : measured.devices) {
-    if (std::isnan(part.energy_j)) continue;
+    if (!part.energy) continue;
     LiveDevice& device = DeviceNamed(sums, part.device);
     device.origin = part.origin;
     device.source = part.source;
-    server::Add(device.energy_j, part.energy_j);
-    server::Add(device.ours_j, part.split.ours_j);
+    AddKnown(device.energy, part.energy);
+    AddKnown(device.ours, part.split.ours);
   }
 }
 
@@ -237,8 +233,8 @@ void RunningEnergy::SettleUntil(Nanos until) {
       LiveDevice& device = DeviceNamed(to, part.device);
       device.origin = part.origin;
       device.source = part.source;
-      server::Add(device.energy_j, part.energy_j);
-      server::Add(device.ours_j, part.ours_j);
+      AddKnown(device.energy, part.energy);
+      AddKnown(device.ours, part.ours);
     }
   };
   add(all, devices_);
@@ -281,12 +277,12 @@ PowerTrace RunningEnergy::RestUntil(Nanos end) const {
     const Nanos ahead = end - last.time;
     if (channel.times.empty() || ahead.value <= 0 || EndsWithGap(channel)) continue;
     const bool counter = channel.kind == ChannelKind::kEnergyCounter;
-    const Nanos lag{static_cast<int64_t>(channel.meter.lag_s * 1e9)};
+    const Nanos lag = ToNanos(channel.meter.lag);
     const Nanos longest =
         counter ? Nanos{last.step.value * kStepsToForesee} : kLongestHeld + period_ + period_ + lag;
     if (ahead > longest) continue;
     channel.times.push_back(end);
-    channel.values.push_back(counter ? last.value + last.watts * ahead.seconds() : last.value);
+    channel.values.push_back(counter ? last.value + (*last.power * ahead).value : last.value);
   }
   SettleEstimates(rest);
   return rest;
@@ -314,7 +310,7 @@ std::vector<LiveDevice> RunningEnergy::CloseWindow(uint64_t id) {
         channel.kind != ChannelKind::kEnergyCounter || readings_[i].time > window.start;
     if (told) continue;
     for (LiveDevice& device : used) {
-      if (device.device == channel.name) device.energy_j = device.ours_j = kUnknown;
+      if (device.device == channel.name) device.energy = device.ours = std::nullopt;
     }
   }
   return used;

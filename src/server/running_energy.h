@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/units.h"
@@ -34,8 +35,8 @@ class RunningEnergy {
   void OpenWindow(uint64_t window, Nanos start);
   // Where it ends; what comes later does not count.
   void EndWindow(uint64_t window, Nanos end);
-  // What was used in a window that has ended; all that was read up to then has been added. NaN: the
-  // device's meter took no step in the window, so that cannot be told. Of no window: nothing.
+  // What was used in a window that has ended; all that was read up to then has been added. Unknown:
+  // the device's meter took no step in the window, so that cannot be told. Of no window: nothing.
   std::vector<LiveDevice> CloseWindow(uint64_t window);
 
  private:
@@ -48,8 +49,8 @@ class RunningEnergy {
   struct LastReading {
     Nanos time;
     double value = kUnknown;
-    double watts = kUnknown;
-    Nanos step;
+    std::optional<Watts> power;
+    Nanos step;  // 0 where the power is not known
   };
   struct Window {
     uint64_t id;

@@ -39,7 +39,7 @@ class ScriptedBook final : public SessionBook {
   void EndWindow(uint64_t, Nanos) override {}
   std::vector<LiveDevice> CloseWindow(uint64_t window) override {
     const double used = written_ - opened_[window];
-    return {{"CPU:0", Origin::kMeasured, "scripted", used, used / 2}};
+    return {{"CPU:0", Origin::kMeasured, "scripted", Joules{used}, Joules{used / 2}}};
   }
   Result<bool> AddWindow(const RunWindow& window) override {
     windows.push_back(window);
@@ -56,12 +56,12 @@ class ScriptedBook final : public SessionBook {
     live.channel.scope = ChannelScope::kPackage;
     live.channel.kind = ChannelKind::kEnergyCounter;
     live.channel.meter.source = "scripted";
-    live.energy_j = written_;
-    live.power_w = 42;
+    live.energy = Joules{written_};
+    live.power = Watts{42};
     return {live};
   }
   std::vector<LiveDevice> devices() const override {
-    return {{"CPU:0", Origin::kMeasured, "scripted", written_, written_ / 2}};
+    return {{"CPU:0", Origin::kMeasured, "scripted", Joules{written_}, Joules{written_ / 2}}};
   }
   uint64_t bytes() const override {
     const std::lock_guard lock(mutex_);

@@ -135,12 +135,17 @@ Result<std::optional<WindowEnd>> Session::CloseWindow(uint64_t window, Nanos tim
   book_->EndWindow(window, time);
   book_->KeepLast();
   if (const auto written = WriteDown(time); !written) return written.error();
-  WindowEnd end{found->name, found->start, time, book_->CloseWindow(window)};
-  for (const LiveDevice& device : end.devices) {
-    end.energy_j += device.energy_j;
-    end.ours_j += device.ours_j;
-  }
-  if (end.devices.empty()) end.energy_j = end.ours_j = std::nan("");
+  WindowEnd end{found->name, found->start, time, book_->CloseWindow(window), {}, {}};
+  const auto sum = [&](std::optional<Joules> LiveDevice::*part) -> std::optional<Joules> {
+    std::optional<Joules> all;
+    for (const LiveDevice& device : end.devices) {
+      if (!(device.*part)) return std::nullopt;
+      AddKnown(all, device.*part);
+    }
+    return all;
+  };
+  end.energy = sum(&LiveDevice::energy);
+  end.ours = sum(&LiveDevice::ours);
   windows_.erase(found);
   if (const auto added = book_->AddWindow({end.name, end.start, end.end}); !added) {
     return added.error();

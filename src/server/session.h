@@ -41,8 +41,9 @@ struct WindowEnd {
   Nanos start;
   Nanos end;
   std::vector<LiveDevice> devices;  // in the window
-  double energy_j = 0;              // of all devices together; NaN: not known of one of them
-  double ours_j = 0;
+  // Of all devices together; nothing: not known of one of them.
+  std::optional<Joules> energy;
+  std::optional<Joules> ours;
 };
 
 struct StreamOptions {

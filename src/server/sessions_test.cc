@@ -68,8 +68,8 @@ TEST_F(SessionsTest, ReadsNothingUntilSomebodyAsksAndStopsAfterwards) {
   ASSERT_TRUE(stopped);
   EXPECT_FALSE(stopped->running);
   EXPECT_THAT(stopped->devices, SizeIs(1));
-  EXPECT_EQ(stopped->devices[0].energy_j, 10);
-  EXPECT_EQ(stopped->devices[0].ours_j, 5);
+  EXPECT_EQ(stopped->devices[0].energy, Joules{10});
+  EXPECT_EQ(stopped->devices[0].ours, Joules{5});
   EXPECT_EQ(meters_.watches(), 0u);
   EXPECT_TRUE(Eventually([&] { return !meters_.running(); }));
 }
@@ -94,9 +94,9 @@ TEST_F(SessionsTest, ASessionSeesOnlyWhatWasReadWhileItRan) {
   meters_.Tick(5);
   const auto second = sessions_->Start(me_, Own());
   meters_.Tick(7);
-  EXPECT_EQ(sessions_->Stop(me_, first->id, false)->devices[0].energy_j, 12);
+  EXPECT_EQ(sessions_->Stop(me_, first->id, false)->devices[0].energy, Joules{12});
   meters_.Tick(1);
-  EXPECT_EQ(sessions_->Stop(me_, second->id, false)->devices[0].energy_j, 8);
+  EXPECT_EQ(sessions_->Stop(me_, second->id, false)->devices[0].energy, Joules{8});
 }
 
 TEST_F(SessionsTest, WindowsNestOverlapAndShareNames) {
@@ -109,13 +109,13 @@ TEST_F(SessionsTest, WindowsNestOverlapAndShareNames) {
   const uint64_t other = sessions_->OpenWindow(me_, id, "other")->window;
   meters_.Tick(4);
   EXPECT_NE(outer, inner);
-  EXPECT_EQ(sessions_->CloseWindow(me_, id, inner)->energy_j, 7);
+  EXPECT_EQ(sessions_->CloseWindow(me_, id, inner)->energy, Joules{7});
   meters_.Tick(5);
   const auto whole = sessions_->CloseWindow(me_, id, outer);
-  EXPECT_EQ(whole->energy_j, 14);
-  EXPECT_EQ(whole->ours_j, 7);
+  EXPECT_EQ(whole->energy, Joules{14});
+  EXPECT_EQ(whole->ours, Joules{7});
   EXPECT_EQ(whole->name, "step");
-  EXPECT_EQ(sessions_->CloseWindow(me_, id, other)->energy_j, 9);
+  EXPECT_EQ(sessions_->CloseWindow(me_, id, other)->energy, Joules{9});
   EXPECT_EQ(sessions_->CloseWindow(me_, id, other).refused().kind, Refusal::kNotFound);
 }
 
@@ -229,7 +229,7 @@ TEST_F(SessionsTest, AStreamBringsBatchesAndSaysWhenItIsOver) {
   }));
   EXPECT_EQ(batch->lost_batches, 0u);
   ASSERT_THAT(batch->channels, SizeIs(1));
-  EXPECT_EQ(batch->channels[0].power_w, 42);
+  EXPECT_EQ(batch->channels[0].power, Watts{42});
   EXPECT_THAT(batch->readings.channels[0].times, SizeIs(20));
   ASSERT_TRUE(sessions_->Stop(me_, id, false));
   ASSERT_TRUE(Eventually([&] {
@@ -458,7 +458,7 @@ TEST_F(SessionsTest, ReadsOnSlowlyForExporters) {
   meters_.Tick(3);
   EXPECT_TRUE(Eventually([&] {
     const LivePower live = sessions_->Live();
-    return live.channels.size() == 1 && live.channels[0].energy_j == 3;
+    return live.channels.size() == 1 && live.channels[0].energy == Joules{3};
   }));
   const SessionId id = sessions_->Start(me_, Own())->id;
   EXPECT_EQ(meters_.period(), Nanos{4'000'000});

@@ -12,38 +12,35 @@ namespace {
 // A counter that did not step for so many of its usual steps stands still; a gauge that said
 // nothing for so many of its usual pauses is gone.
 constexpr double kStepsMissed = 4;
-constexpr double kShortestStallS = 0.1;
-constexpr double kStallOfUnknownS = 1;
-constexpr double kShortestSilenceS = 1;
+constexpr Seconds kShortestStall{0.1};
+constexpr Seconds kStallOfUnknown{1};
+constexpr Seconds kShortestSilence{1};
 // After a stall, this share of the usual power says that the counter had gone on counting.
 constexpr double kWentOnCounting = 0.5;
 // Beyond this share of its range, a counter may have wrapped more than once.
 constexpr double kSureOfWraps = 0.75;
 // Power is known well enough to judge by after this long, and steps after so many.
-constexpr double kUsualS = 0.05;
+constexpr Seconds kUsualTime{0.05};
 constexpr uint64_t kUsualSteps = 3;
 constexpr int64_t kHeartbeatNs = 1'000'000'000;
 // How much longer than usual is waited for a step, and how long at the most.
 constexpr double kPatience = 2;
-constexpr double kLongestWaitS = 1;
+constexpr Seconds kLongestWait{1};
 // A meter that prints a line a second is heard of after two of them: the first may be cut.
-constexpr double kLongestWaitForGaugeS = 2.5;
+constexpr Seconds kLongestWaitForGauge{2.5};
 
 }  // namespace
 
 ChannelRecord::ChannelRecord(PowerChannel channel, Nanos period)
-    : channel_(std::move(channel)),
-      period_s_(period.seconds()),
-      lag_{static_cast<int64_t>(channel_.meter.lag_s * 1e9)},
-      power_w_(kUnknown) {}
+    : channel_(std::move(channel)), period_(ToSeconds(period)), lag_(ToNanos(channel_.meter.lag)) {}
 
 void ChannelRecord::Add(Nanos time, const MeterReading& reading) {
   time = time - lag_;
   if (finished_ || (started_ && time <= last_seen_)) return;
   if (reading.state == ReadState::kRetry) {
-    const double silence_s =
-        std::max({kShortestSilenceS, kStepsMissed * UsualSpacing(), kStepsMissed * period_s_});
-    if (started_ && !gone_ && (time - last_seen_).seconds() > silence_s) Lose();
+    const Seconds usual = std::max(UsualSpacing().value_or(Seconds{}), period_);
+    const Seconds silence = std::max(kShortestSilence, kStepsMissed * usual);
+    if (started_ && !gone_ && ToSeconds(time - last_seen_) > silence) Lose();
     return;
   }
   if (reading.state == ReadState::kGone) {
@@ -54,7 +51,7 @@ void ChannelRecord::Add(Nanos time, const MeterReading& reading) {
   if (channel_.kind == ChannelKind::kEnergyCounter) {
     AddCount(time, reading.count);
   } else {
-    AddWatts(time, static_cast<double>(reading.count) * channel_.meter.per_count);
+    AddPower(time, Watts{static_cast<double>(reading.count) * channel_.meter.per_count});
   }
   if (!std::exchange(started_, true)) first_seen_ = time;
   ++readings_;
@@ -65,35 +62,36 @@ void ChannelRecord::Add(Nanos time, const MeterReading& reading) {
 void ChannelRecord::Lose() {
   // What a gauge showed holds until it was last seen.
   if (channel_.kind == ChannelKind::kPowerGauge && begun_ && last_seen_ > last_time_) {
-    Keep(last_seen_, last_watts_);
+    Keep(last_seen_, last_power_.value);
   }
   gone_ = true;
   readings_ = 0;
-  power_w_ = kUnknown;
+  power_.reset();
 }
 
-double ChannelRecord::UsualWatts() const {
-  return known_s_ < kUsualS ? 0 : known_counts_ * channel_.meter.per_count / known_s_;
+std::optional<Watts> ChannelRecord::UsualPower() const {
+  if (known_time_ < kUsualTime) return std::nullopt;
+  return Joules{known_counts_ * channel_.meter.per_count} / known_time_;
 }
 
-double ChannelRecord::UsualStep() const {
-  const double promised_s = channel_.meter.update_period_us * 1e-6;
-  const double seen_s =
-      known_steps_ < kUsualSteps ? kUnknown : known_s_ / static_cast<double>(known_steps_);
-  return std::fmax(promised_s, seen_s);  // either, if the other is unknown
+std::optional<Seconds> ChannelRecord::UsualStep() const {
+  const auto promised = IfKnown<Seconds>(channel_.meter.update_period_us * 1e-6);
+  if (known_steps_ < kUsualSteps) return promised;
+  const Seconds seen = known_time_ / static_cast<double>(known_steps_);
+  return std::max(promised.value_or(seen), seen);
 }
 
-double ChannelRecord::UsualSpacing() const {
-  if (readings_ < 2) return 0;
-  return (last_seen_ - spoke_from_).seconds() / static_cast<double>(readings_ - 1);
+std::optional<Seconds> ChannelRecord::UsualSpacing() const {
+  if (readings_ < 2) return std::nullopt;
+  return ToSeconds(last_seen_ - spoke_from_) / static_cast<double>(readings_ - 1);
 }
 
 // The same count was seen again and again for so long.
 bool ChannelRecord::StoodStill() const {
-  const double step_s = UsualStep();
-  const double stall_s = std::isnan(step_s) ? kStallOfUnknownS : kStepsMissed * step_s;
-  return (last_seen_ - last_time_).seconds() >
-         std::max({kShortestStallS, stall_s, kStepsMissed * period_s_});
+  const std::optional<Seconds> step = UsualStep();
+  const Seconds stall = step ? kStepsMissed * *step : kStallOfUnknown;
+  return ToSeconds(last_seen_ - last_time_) >
+         std::max({kShortestStall, stall, kStepsMissed * period_});
 }
 
 void ChannelRecord::Keep(Nanos time, double value) {
@@ -107,26 +105,26 @@ void ChannelRecord::Gap(GapReason why) {
   channel_.gaps.push_back({channel_.times.size() - 1, why});
 }
 
-std::optional<uint64_t> ChannelRecord::AcrossWrap(uint64_t count, double seconds) const {
+std::optional<uint64_t> ChannelRecord::AcrossWrap(uint64_t count, Seconds elapsed) const {
   const MeterTraits& meter = channel_.meter;
   const auto range = WrapRange({static_cast<double>(last_count_), static_cast<double>(count),
-                                meter.per_count, seconds, UsualWatts()},
+                                Joules{meter.per_count}, elapsed, UsualPower()},
                                static_cast<double>(meter.wrap));
   if (!range) return std::nullopt;
   return (meter.wrap > 0 ? meter.wrap : static_cast<uint64_t>(*range)) - last_count_ + count;
 }
 
 // Why the energy of a step is not known; nothing: it is.
-std::optional<GapReason> ChannelRecord::WhyUnknown(uint64_t step, double seconds) const {
-  const double per_count = channel_.meter.per_count;
-  const double usual_j = UsualWatts() * seconds;
-  const double range_j = static_cast<double>(channel_.meter.wrap) * per_count;
-  if (range_j > 0 && usual_j > kSureOfWraps * range_j) {
+std::optional<GapReason> ChannelRecord::WhyUnknown(uint64_t step, Seconds elapsed) const {
+  const Joules per_count{channel_.meter.per_count};
+  const Joules usual = UsualPower().value_or(Watts{}) * elapsed;
+  const Joules range = static_cast<double>(channel_.meter.wrap) * per_count;
+  if (range > Joules{} && usual > kSureOfWraps * range) {
     return GapReason::kMayHaveWrapped;
   }
   // Where a step is a single count, the time between two of them says how much is used.
   const bool too_little =
-      step != 1 && static_cast<double>(step) * per_count < kWentOnCounting * usual_j;
+      step != 1 && static_cast<double>(step) * per_count < kWentOnCounting * usual;
   if (gone_ && (too_little || step == 0)) {
     return step == 0 ? GapReason::kNotRead : GapReason::kStoppedMeanwhile;
   }
@@ -139,14 +137,14 @@ std::optional<GapReason> ChannelRecord::WhyUnknown(uint64_t step, double seconds
 // The first step that was seen. Of a counter that rested until then all of it was used since it was
 // first seen; of one that steps all the time, since the step before.
 void ChannelRecord::Begin(Nanos time, uint64_t count) {
-  const double step_s = channel_.meter.update_period_us * 1e-6;
-  const double waited_s = (time - first_seen_).seconds();
+  const auto step = IfKnown<Seconds>(channel_.meter.update_period_us * 1e-6);
+  const Seconds waited = ToSeconds(time - first_seen_);
   const bool steps = channel_.meter.moves.value_or(false) && !gone_;
-  if (steps && std::isnan(step_s)) {  // when the step before was is not known
+  if (steps && !step) {  // when the step before was is not known
     Keep(time, 0);
     last_count_ = count;
-  } else if (steps && waited_s < kPatience * step_s) {
-    Keep(time - Nanos{std::llround(std::max(step_s, waited_s) * 1e9)}, 0);
+  } else if (steps && waited < kPatience * *step) {
+    Keep(time - ToNanos(std::max(*step, waited)), 0);
   } else {
     Keep(first_seen_, 0);
   }
@@ -164,11 +162,11 @@ void ChannelRecord::AddCount(Nanos time, uint64_t count) {
   if (count == last_count_ && !gone_) return;
   if (!begun_) Begin(time, count);
   if (time <= last_time_) return;
-  const double seconds = (time - last_time_).seconds();
+  const Seconds elapsed = ToSeconds(time - last_time_);
   uint64_t step = count - last_count_;
   std::optional<GapReason> why;
   if (count < last_count_) {
-    const auto across = AcrossWrap(count, seconds);
+    const auto across = AcrossWrap(count, elapsed);
     step = across.value_or(0);
     if (across) {
       ++channel_.wraps;
@@ -176,30 +174,30 @@ void ChannelRecord::AddCount(Nanos time, uint64_t count) {
       why = GapReason::kCounterReset;
     }
   }
-  if (!why) why = WhyUnknown(step, seconds);
+  if (!why) why = WhyUnknown(step, elapsed);
   last_count_ = count;
   counted_ += step;
   Keep(time, static_cast<double>(counted_) * channel_.meter.per_count);
   if (why) {
     Gap(*why);
-    power_w_ = kUnknown;
+    power_.reset();
     return;
   }
   known_counts_ += static_cast<double>(step);
-  known_s_ += seconds;
+  known_time_ += elapsed;
   ++known_steps_;
-  power_w_ = static_cast<double>(step) * channel_.meter.per_count / seconds;
+  power_ = Joules{static_cast<double>(step) * channel_.meter.per_count} / elapsed;
 }
 
-void ChannelRecord::AddWatts(Nanos time, double watts) {
+void ChannelRecord::AddPower(Nanos time, Watts power) {
   const bool back = begun_ && gone_;
-  if (begun_ && !gone_) held_j_ += last_watts_ * (time - last_seen_).seconds();
+  if (begun_ && !gone_) held_ += last_power_ * (time - last_seen_);
   const bool due =
-      !begun_ || watts != last_watts_ || back || (time - last_time_).value >= kHeartbeatNs;
-  power_w_ = watts;
-  last_watts_ = watts;
+      !begun_ || power != last_power_ || back || (time - last_time_).value >= kHeartbeatNs;
+  power_ = power;
+  last_power_ = power;
   if (!due) return;
-  Keep(time, watts);
+  Keep(time, power.value);
   if (back) Gap(GapReason::kNotRead);
 }
 
@@ -207,12 +205,12 @@ bool ChannelRecord::HasReached(Nanos time, Nanos now) const {
   if (gone_) return true;
   if (channel_.kind == ChannelKind::kPowerGauge) {
     if (lag_.value > 0) return started_ && last_seen_ >= time;
-    return started_ || (now - time).seconds() > kLongestWaitForGaugeS;
+    return started_ || ToSeconds(now - time) > kLongestWaitForGauge;
   }
   if (!channel_.meter.moves.value_or(false) || (begun_ && last_time_ >= time)) return true;
-  const double step_s = UsualStep();
-  const double wait_s = std::isnan(step_s) ? kLongestWaitS : kPatience * step_s + 2 * period_s_;
-  return (now - time).seconds() > std::min(kLongestWaitS, wait_s);
+  const std::optional<Seconds> step = UsualStep();
+  const Seconds wait = step ? kPatience * *step + 2 * period_ : kLongestWait;
+  return ToSeconds(now - time) > std::min(kLongestWait, wait);
 }
 
 void ChannelRecord::Finish(Nanos end) {
@@ -220,14 +218,14 @@ void ChannelRecord::Finish(Nanos end) {
   end = end - lag_;
   if (channel_.kind == ChannelKind::kPowerGauge) {
     if (gone_ && end > last_time_) {
-      Keep(end, last_watts_);
+      Keep(end, last_power_.value);
       Gap(GapReason::kNotReadAnyMore);
     } else if (!gone_) {
       // The last reading holds for as long as readings usually do.
-      const double held_s = (end - last_seen_).seconds();
-      const bool holds = held_s <= kPatience * std::max(UsualSpacing(), period_s_);
+      const Seconds usual = std::max(UsualSpacing().value_or(Seconds{}), period_);
+      const bool holds = ToSeconds(end - last_seen_) <= kPatience * usual;
       const Nanos until = holds ? std::max(end, last_seen_) : last_seen_;
-      if (until > last_time_) Keep(until, last_watts_);
+      if (until > last_time_) Keep(until, last_power_.value);
     }
     return;
   }
@@ -256,10 +254,10 @@ PowerChannel ChannelRecord::Take() {
   return taken;
 }
 
-double ChannelRecord::energy_j() const {
-  if (!begun_) return kUnknown;
-  if (channel_.kind == ChannelKind::kPowerGauge) return held_j_;
-  return static_cast<double>(counted_) * channel_.meter.per_count;
+std::optional<Joules> ChannelRecord::energy() const {
+  if (!begun_) return std::nullopt;
+  if (channel_.kind == ChannelKind::kPowerGauge) return held_;
+  return Joules{static_cast<double>(counted_) * channel_.meter.per_count};
 }
 
 }  // namespace beryl::sources

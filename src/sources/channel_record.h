@@ -37,32 +37,32 @@ class ChannelRecord {
   // The readings since the last call, with the channel's name and traits.
   PowerChannel Take();
 
-  // Joules since the first reading; NaN: there is none yet.
-  double energy_j() const;
-  // Watts over the last step; NaN: not known.
-  double power_w() const { return power_w_; }
+  // Since the first reading; nothing: there is none yet.
+  std::optional<Joules> energy() const;
+  // Over the last step.
+  std::optional<Watts> power() const { return power_; }
   // Whether what was used until `time` is known, or will not be known by waiting until `now`.
   bool HasReached(Nanos time, Nanos now) const;
 
  private:
   void Lose();
   void AddCount(Nanos time, uint64_t count);
-  void AddWatts(Nanos time, double watts);
+  void AddPower(Nanos time, Watts power);
   void Begin(Nanos time, uint64_t count);
   void Keep(Nanos time, double value);
   void Gap(GapReason why);
   // The counts from the last reading to a lower one; nothing: it was reset.
-  std::optional<uint64_t> AcrossWrap(uint64_t count, double seconds) const;
-  std::optional<GapReason> WhyUnknown(uint64_t step, double seconds) const;
+  std::optional<uint64_t> AcrossWrap(uint64_t count, Seconds elapsed) const;
+  std::optional<GapReason> WhyUnknown(uint64_t step, Seconds elapsed) const;
   bool StoodStill() const;
-  // Joules a second in the mean so far; 0: too little was seen.
-  double UsualWatts() const;
+  // In the mean so far; nothing: too little was seen.
+  std::optional<Watts> UsualPower() const;
   // How far apart steps, or readings of a gauge, usually are, as promised or as seen.
-  double UsualStep() const;
-  double UsualSpacing() const;
+  std::optional<Seconds> UsualStep() const;
+  std::optional<Seconds> UsualSpacing() const;
 
   PowerChannel channel_;
-  const double period_s_;
+  const Seconds period_;
   const Nanos lag_;
   bool started_ = false;  // something was read
   bool begun_ = false;    // something was kept
@@ -76,11 +76,11 @@ class ChannelRecord {
   uint64_t last_count_ = 0;
   uint64_t counted_ = 0;  // counts since it began, wraps undone
   double known_counts_ = 0;
-  double known_s_ = 0;
+  Seconds known_time_;
   uint64_t known_steps_ = 0;
-  double last_watts_ = 0;
-  double held_j_ = 0;  // of a gauge, each reading held until the next
-  double power_w_;
+  Watts last_power_;
+  Joules held_;  // of a gauge, each reading held until the next
+  std::optional<Watts> power_;
 };
 
 }  // namespace beryl::sources

@@ -213,7 +213,7 @@ TEST(ChannelRecord, ASlowGaugeHoldsItsLastLineUntilTheEnd) {
 
 TEST(ChannelRecord, AnAverageIsReadBackToItsMiddle) {
   PowerChannel channel = Gauge();
-  channel.meter.lag_s = 0.5;
+  channel.meter.lag = Seconds{0.5};
   ChannelRecord record(channel, Nanos{4 * kMs});
   record.Add(Nanos{1000 * kMs}, Count(100'000));
   record.Add(Nanos{1004 * kMs}, Count(150'000));
@@ -323,8 +323,8 @@ TEST(ChannelRecord, AGaugeKeepsChangesAndItsLastReading) {
   record.Add(Nanos{4 * kMs}, Count(100'000));
   record.Add(Nanos{8 * kMs}, Count(150'000));
   record.Add(Nanos{12 * kMs}, Count(150'000));
-  EXPECT_DOUBLE_EQ(record.power_w(), 150);
-  EXPECT_NEAR(record.energy_j(), 0.8 + 0.6, 1e-12);
+  EXPECT_DOUBLE_EQ(ValueOrNan(record.power()), 150);
+  EXPECT_NEAR(ValueOrNan(record.energy()), 0.8 + 0.6, 1e-12);
   record.Finish(Nanos{12 * kMs});
   const PowerChannel taken = record.Take();
   EXPECT_THAT(taken.times, ElementsAre(Nanos{0}, Nanos{8 * kMs}, Nanos{12 * kMs}));
@@ -335,7 +335,7 @@ TEST(ChannelRecord, AGaugeThatWasGoneLeavesAGap) {
   ChannelRecord record(Gauge(), Nanos{4 * kMs});
   record.Add(Nanos{0}, Count(100'000));
   record.Add(Nanos{4 * kMs}, {ReadState::kGone, 0});
-  EXPECT_TRUE(std::isnan(record.power_w()));
+  EXPECT_FALSE(record.power());
   record.Add(Nanos{8 * kMs}, Count(100'000));
   const PowerChannel taken = record.Take();
   EXPECT_THAT(taken.gaps, ElementsAre(PowerGap{1, GapReason::kNotRead}));

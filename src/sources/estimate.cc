@@ -19,26 +19,24 @@ constexpr const char* kSource = "estimate";
 constexpr double kError = 0.5;
 
 // A guess from the number of CPUs that lies between laptops and servers.
-constexpr double kIdleWatts = 8;
-constexpr double kIdleWattsACpu = 1.5;
-constexpr double kFullWatts = 25;
-constexpr double kFullWattsACpu = 5;
+constexpr Watts kIdle{8};
+constexpr Watts kIdleACpu{1.5};
+constexpr Watts kFull{25};
+constexpr Watts kFullACpu{5};
 
 struct PowerCurve {
-  double idle_w = 0;
-  double full_w = 0;
+  Watts idle;
+  Watts full;
   bool guessed = false;
 };
 
 PowerCurve CurveOf(const PowerGuess& guess, size_t cpus) {
   const auto count = static_cast<double>(cpus);
-  PowerCurve curve{kIdleWatts + kIdleWattsACpu * count, kFullWatts + kFullWattsACpu * count,
-                   !guess.idle_w || !guess.full_w};
-  if (guess.full_w) curve.full_w = *guess.full_w;
-  if (guess.idle_w) curve.idle_w = *guess.idle_w;
+  PowerCurve curve{guess.idle.value_or(kIdle + kIdleACpu * count),
+                   guess.full.value_or(kFull + kFullACpu * count), !guess.idle || !guess.full};
   // Of the two the one that was given counts.
-  if (guess.idle_w) curve.full_w = std::max(curve.full_w, curve.idle_w);
-  curve.idle_w = std::min(curve.idle_w, curve.full_w);
+  if (guess.idle) curve.full = std::max(curve.full, curve.idle);
+  curve.idle = std::min(curve.idle, curve.full);
   return curve;
 }
 
@@ -54,7 +52,7 @@ class Estimate final : public PowerSource {
     for (const uint16_t package : packages) {
       const auto own =
           static_cast<double>(std::count(package_of_cpu.begin(), package_of_cpu.end(), package));
-      meters_.push_back({package, curve.idle_w * own / cpus, (curve.full_w - curve.idle_w) / cpus,
+      meters_.push_back({package, curve.idle * own / cpus, (curve.full - curve.idle) / cpus,
                          BusyTicks(package), 0});
       PowerChannel channel;
       channel.name = fmt::format("CPU:{}", package);
@@ -68,7 +66,7 @@ class Estimate final : public PowerSource {
       channel.meter.update_period_us = 1e6 * NanosPerJiffy() * 1e-9;  // of what CPUs did
       channel.meter.reads = fmt::format(
           "CPU time: {:.4g} W idle to {:.4g} W with all {} CPUs of the package busy; {}",
-          curve.idle_w * own / cpus, curve.full_w * own / cpus, own,
+          (curve.idle * own / cpus).value, (curve.full * own / cpus).value, own,
           curve.guessed ? "a guess from the number of CPUs (--estimate gives better figures)"
                         : "as given with --estimate");
       channels_.push_back(std::move(channel));
@@ -82,15 +80,15 @@ class Estimate final : public PowerSource {
       std::fill(out.begin(), out.end(), MeterReading{ReadState::kGone, 0});
       return;
     }
-    const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    const Seconds passed{std::chrono::duration<double>(Clock::now() - start_).count()};
     for (size_t i = 0; i < meters_.size(); ++i) {
       Meter& meter = meters_[i];
       // A kernel may take back a tick, a counter must not.
       const uint64_t ticks = std::max(BusyTicks(meter.package), meter.ticks_at_start);
-      const double busy_s =
-          static_cast<double>(ticks - meter.ticks_at_start) * NanosPerJiffy() * 1e-9;
-      const double joules = meter.idle_w * seconds + meter.watts_a_cpu * busy_s;
-      meter.count = std::max(meter.count, static_cast<uint64_t>(std::llround(joules * 1e6)));
+      const Seconds busy{static_cast<double>(ticks - meter.ticks_at_start) * NanosPerJiffy() *
+                         1e-9};
+      const Joules energy = meter.idle * passed + meter.of_a_cpu * busy;
+      meter.count = std::max(meter.count, static_cast<uint64_t>(std::llround(energy.value * 1e6)));
       out[i] = {ReadState::kOk, meter.count};
     }
   }
@@ -99,8 +97,8 @@ class Estimate final : public PowerSource {
   using Clock = std::chrono::steady_clock;
   struct Meter {
     uint16_t package;
-    double idle_w;
-    double watts_a_cpu;  // above idle, of a CPU that is busy
+    Watts idle;
+    Watts of_a_cpu;  // above idle, of a CPU that is busy
     uint64_t ticks_at_start;
     uint64_t count;
   };

@@ -59,13 +59,13 @@ TEST(MachineFeatures, TellOfTheTimeSinceTheLastReading) {
 
 TEST(Estimate, CountsIdleTimeAndBusyTime) {
   TestMachine machine;
-  machine.options().guess = {0.0, 100.0};
+  machine.options().guess = {Watts{0.0}, Watts{100.0}};
   const auto found = machine.Find(FindEstimate);
   ASSERT_TRUE(found && found->power);
   const PowerChannel& channel = found->power->channels()[0];
   EXPECT_EQ(channel.name, "CPU:0");
   EXPECT_EQ(channel.meter.origin, Origin::kEstimated);
-  EXPECT_DOUBLE_EQ(channel.meter.error, 0.5);
+  EXPECT_DOUBLE_EQ(*channel.meter.error, 0.5);
   EXPECT_THAT(channel.meter.reads, HasSubstr("100 W with all 2 CPUs"));
   EXPECT_EQ(ReadOnce(*found->power)[0].count, 0U);
   // One of two CPUs for a second: half of the power between idle and full.
@@ -101,7 +101,7 @@ TEST(Estimate, CountsOnlyCpusThatRun) {
 
 TEST(Estimate, IsExactHoweverOftenItIsRead) {
   TestMachine machine;
-  machine.options().guess = {0.0, 3.0};
+  machine.options().guess = {Watts{0.0}, Watts{3.0}};
   const auto found = machine.Find(FindEstimate);
   ASSERT_TRUE(found && found->power);
   uint64_t last = 0;
@@ -120,7 +120,7 @@ TEST(Estimate, StatesItsGuess) {
   auto found = machine.Find(FindEstimate);
   EXPECT_THAT(found->power->channels()[0].meter.reads, HasSubstr("11 W idle to 35 W"));
   EXPECT_THAT(found->power->channels()[0].meter.reads, HasSubstr("a guess"));
-  machine.options().guess = {500.0, {}};
+  machine.options().guess = {Watts{500.0}, {}};
   found = machine.Find(FindEstimate);
   EXPECT_THAT(found->power->channels()[0].meter.reads, HasSubstr("500 W idle to 500 W"));
 }

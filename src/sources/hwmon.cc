@@ -88,7 +88,7 @@ PowerChannel ChannelOf(const Sensor& sensor, std::string name, std::string reads
           ReadCount(fmt::format("{}/{}_average_interval", sensor.folder, stem));
       interval_ms && *interval_ms <= kLongestAverageMs && sensor.file.ends_with("_average")) {
     channel.meter.update_period_us = static_cast<double>(*interval_ms) * 1e3;
-    channel.meter.lag_s = static_cast<double>(*interval_ms) * 1e-3 / 2;
+    channel.meter.lag = Seconds{static_cast<double>(*interval_ms) * 1e-3 / 2};
   }
   return channel;
 }

@@ -76,8 +76,8 @@ TEST(Hwmon, BoardsAndRails) {
   EXPECT_THAT(NamesOf(channels), UnorderedElementsAre("wall", "psys", "ina3221:VDD_CPU_GPU_CV"));
   EXPECT_EQ(channels[0].name, "wall");
   EXPECT_EQ(channels[0].meter.update_period_us, 1e6);
-  EXPECT_EQ(channels[0].meter.lag_s, 0.5);
-  EXPECT_EQ(channels[1].meter.lag_s, 0);
+  EXPECT_EQ(channels[0].meter.lag, Seconds{0.5});
+  EXPECT_EQ(channels[1].meter.lag, Seconds{});
   ASSERT_EQ(found->refused.size(), 1U);
   EXPECT_THAT(found->refused[0].reason, HasSubstr("1 sensor"));
 }

@@ -21,7 +21,7 @@ constexpr const char* kSource = "nvml";
 constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 constexpr unsigned int kMostGpus = 256;
 // An average over the last second tells what was in the middle of it.
-constexpr double kLagOfAverage = 0.5;
+constexpr Seconds kLagOfAverage{0.5};
 
 enum class Reading : uint8_t { kEnergy, kInstant, kAverage, kUsage };
 
@@ -140,7 +140,7 @@ PowerChannel ChannelOf(const Gpu& gpu) {
   channel.kind = is_energy ? ChannelKind::kEnergyCounter : ChannelKind::kPowerGauge;
   channel.meter.source = kSource;
   channel.meter.reads = ReadsText(gpu, gpu.reading);
-  if (IsAverage(gpu, gpu.reading)) channel.meter.lag_s = kLagOfAverage;
+  if (IsAverage(gpu, gpu.reading)) channel.meter.lag = kLagOfAverage;
   channel.meter.unit = is_energy ? "mJ" : "mW";
   channel.meter.per_count = 1e-3;
   return channel;

@@ -66,7 +66,7 @@ TEST_F(Nvml, DegradesToWhatTheGpuHas) {
   found = machine_.Find(FindNvml);
   ASSERT_TRUE(found && found->power);
   EXPECT_THAT(found->power->channels()[0].meter.reads, HasSubstr("on many boards"));
-  EXPECT_EQ(found->power->channels()[0].meter.lag_s, 0);
+  EXPECT_EQ(found->power->channels()[0].meter.lag, Seconds{});
   EXPECT_EQ(ReadOnce(*found->power)[0].count, 70000U);
   Describe("energy 0\ninstant 0\npower 0");
   found = machine_.Find(FindNvml);
@@ -104,27 +104,29 @@ TEST_F(Nvml, AGpuThatIsLostIsGoneAndMayComeBack) {
 TEST_F(Nvml, AnAverageIsReadBack) {
   struct Board {
     const char* text;
-    double lag_s;
+    Seconds lag;
     const char* reads;
   };
   for (const Board& board : {
-           Board{"average 1\narch 7", 0.5, "average power of"},
-           Board{"arch 7\nname NVIDIA RTX A4000", 0.5, "power of NVIDIA RTX A4000"},
-           Board{"arch 7\nname NVIDIA GeForce RTX 3090", 0.5, "read back by half a second"},
-           Board{"arch 7\nname NVIDIA A3000 Laptop", 0.5, "read back by half a second"},
-           Board{"arch 9\nname NVIDIA H100 PCIe", 0.5, "read back by half a second"},
-           Board{"arch 7\nname NVIDIA A100-SXM4-40GB", 0, "power of NVIDIA A100-SXM4-40GB ["},
-           Board{"arch 7\nname NVIDIA A800 80GB PCIe", 0, "power of NVIDIA A800"},
-           Board{"arch 7\nname NVIDIA A30", 0, "power of NVIDIA A30 ["},
-           Board{"arch 7\nname NVIDIA CMP 170HX", 0, "power of NVIDIA CMP 170HX ["},
-           Board{"arch 6\nname NVIDIA T4", 0, "power of NVIDIA T4 ["},
-           Board{"name NVIDIA something", 0, "on many boards the average"},
+           Board{"average 1\narch 7", Seconds{0.5}, "average power of"},
+           Board{"arch 7\nname NVIDIA RTX A4000", Seconds{0.5}, "power of NVIDIA RTX A4000"},
+           Board{"arch 7\nname NVIDIA GeForce RTX 3090", Seconds{0.5},
+                 "read back by half a second"},
+           Board{"arch 7\nname NVIDIA A3000 Laptop", Seconds{0.5}, "read back by half a second"},
+           Board{"arch 9\nname NVIDIA H100 PCIe", Seconds{0.5}, "read back by half a second"},
+           Board{"arch 7\nname NVIDIA A100-SXM4-40GB", Seconds{},
+                 "power of NVIDIA A100-SXM4-40GB ["},
+           Board{"arch 7\nname NVIDIA A800 80GB PCIe", Seconds{}, "power of NVIDIA A800"},
+           Board{"arch 7\nname NVIDIA A30", Seconds{}, "power of NVIDIA A30 ["},
+           Board{"arch 7\nname NVIDIA CMP 170HX", Seconds{}, "power of NVIDIA CMP 170HX ["},
+           Board{"arch 6\nname NVIDIA T4", Seconds{}, "power of NVIDIA T4 ["},
+           Board{"name NVIDIA something", Seconds{}, "on many boards the average"},
        }) {
     Describe(std::string("energy 0\ninstant 0\n") + board.text);
     const auto found = machine_.Find(FindNvml);
     ASSERT_TRUE(found && found->power);
     const MeterTraits& meter = found->power->channels()[0].meter;
-    EXPECT_EQ(meter.lag_s, board.lag_s) << board.text;
+    EXPECT_EQ(meter.lag, board.lag) << board.text;
     EXPECT_THAT(meter.reads, HasSubstr(board.reads)) << board.text;
   }
 }

@@ -97,36 +97,37 @@ class Collector {
   }
 
   // Power in the middle of the intervals that did not go down, to judge the others by.
-  static double UsualWatts(const std::vector<Reading>& readings) {
+  static std::optional<Watts> UsualPower(const std::vector<Reading>& readings) {
     std::vector<double> watts;
     for (size_t i = 1; i < readings.size(); ++i) {
       const double step = readings[i].value - readings[i - 1].value;
       const double seconds = (readings[i].time - readings[i - 1].time).seconds();
       if (step >= 0) watts.push_back(step * kJoulesPerMicrojoule / seconds);
     }
-    if (watts.empty()) return 0;
+    if (watts.empty()) return std::nullopt;
     const auto middle = watts.begin() + static_cast<std::ptrdiff_t>(watts.size() / 2);
     std::nth_element(watts.begin(), middle, watts.end());
-    return *middle;
+    return Watts{*middle};
   }
 
   // Energy that passed between two readings of which the later is lower; NaN where that cannot be
   // told.
-  static double AcrossWrap(const Reading& before, const Reading& after, double usual_w) {
-    const auto range = WrapRange({before.value, after.value, kJoulesPerMicrojoule,
-                                  (after.time - before.time).seconds(), usual_w},
+  static double AcrossWrap(const Reading& before, const Reading& after,
+                           const std::optional<Watts>& usual) {
+    const auto range = WrapRange({before.value, after.value, Joules{kJoulesPerMicrojoule},
+                                  ToSeconds(after.time - before.time), usual},
                                  after.wrap_uj);
     return range ? *range - before.value + after.value : std::nan("");
   }
 
   void Unwrap(const std::vector<Reading>& readings, PowerChannel& channel) {
-    const double usual_w = UsualWatts(readings);
+    const std::optional<Watts> usual = UsualPower(readings);
     double energy_uj = 0;
     for (size_t i = 0; i < readings.size(); ++i) {
       if (i > 0) {
         double step = readings[i].value - readings[i - 1].value;
         if (step < 0) {
-          step = AcrossWrap(readings[i - 1], readings[i], usual_w);
+          step = AcrossWrap(readings[i - 1], readings[i], usual);
           if (std::isnan(step)) {
             channel.gaps.push_back({i, GapReason::kCounterWentDown});
             report_.Count(NoteKind::kCounterWentDown, readings[i].offset);

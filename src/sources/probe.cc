@@ -44,8 +44,8 @@ bool IsKeptAnyway(const PowerChannel& channel) {
 bool IsFarOff(const Seen& seen) {
   if (seen.channel.meter.source != kCheckedByPower || !IsCounter(seen.channel)) return false;
   const Sight& sight = seen.sight;
-  return sight.other_watts > 0 && std::isfinite(sight.watts) &&
-         std::abs(sight.watts / sight.other_watts - 1) > kWrong;
+  return sight.other_power > Watts{} && sight.power &&
+         std::abs(*sight.power / *sight.other_power - 1) > kWrong;
 }
 
 void FillIn(const Sight& sight, PowerChannel& channel) {
@@ -93,7 +93,7 @@ std::vector<Seen> Look(Discovery& discovery, const std::vector<Seen>& before, Na
 // count.
 double SmallestJoules(const Seen& seen) {
   const MeterTraits& meter = seen.channel.meter;
-  const double in_a_step = seen.sight.watts * meter.update_period_us * 1e-6;
+  const double in_a_step = ValueOrNan(seen.sight.power) * meter.update_period_us * 1e-6;
   if (!IsCounter(seen.channel)) return in_a_step;
   return std::isfinite(in_a_step) ? std::max(meter.per_count, in_a_step) : std::nan("");
 }
@@ -157,22 +157,23 @@ void CheckBoards(const std::vector<Seen>& all, const Containment& containment,
     if (!all[i].used || within.empty()) continue;
     if (all[within.front()].channel.scope == ChannelScope::kBoard) parts_of[within].push_back(i);
   }
-  const auto watts = [&](const std::vector<size_t>& channels) {
+  // Nothing: it is not known of all of them.
+  const auto power = [&](const std::vector<size_t>& channels) {
     double sum = 0;
-    for (const size_t channel : channels) sum += all[channel].sight.watts;
-    return sum;
+    for (const size_t channel : channels) sum += ValueOrNan(all[channel].sight.power);
+    return IfKnown<Watts>(sum);
   };
   for (const auto& [boards, parts] : parts_of) {
     SourceCheck check;
     check.what = fmt::format("{} is not less than what it contains", containment.Names(boards));
-    const double inside_w = watts(parts);
-    const double board_w = watts(boards);
-    if (std::isfinite(inside_w) && std::isfinite(board_w)) {
-      const bool holds = board_w >= inside_w * (1 - kEdges);
+    const auto inside = power(parts);
+    const auto board = power(boards);
+    if (inside && board) {
+      const bool holds = *board >= *inside * (1 - kEdges);
       check.verdict = holds ? SourceCheck::Verdict::kGood : SourceCheck::Verdict::kBad;
       check.detail =
-          fmt::format("{} against {} in its {} parts{}", FormatWatts(board_w),
-                      FormatWatts(inside_w), parts.size(), holds ? "" : ": do not believe it");
+          fmt::format("{} against {} in its {} parts{}", FormatWatts(board), FormatWatts(inside),
+                      parts.size(), holds ? "" : ": do not believe it");
     } else {
       check.detail = "too few steps to tell";
     }
@@ -185,14 +186,14 @@ void CheckGpus(const std::vector<Seen>& all, std::vector<SourceCheck>& checks) {
     if (seen.channel.scope != ChannelScope::kGpu || !IsCounter(seen.channel)) continue;
     SourceCheck check;
     check.what = fmt::format("the counter of {} agrees with its power", seen.channel.name);
-    const double counted = seen.sight.watts;
-    const double other = seen.sight.other_watts;
-    if (!std::isfinite(other)) {
+    const std::optional<Watts> counted = seen.sight.power;
+    const std::optional<Watts> other = seen.sight.other_power;
+    if (!other) {
       check.detail = "it has no other reading";
-    } else if (!std::isfinite(counted) || other <= 0) {
+    } else if (!counted || *other <= Watts{}) {
       check.detail = "too few steps to tell";
     } else {
-      const double off = counted / other - 1;
+      const double off = *counted / *other - 1;
       check.verdict =
           std::abs(off) <= kAgrees ? SourceCheck::Verdict::kGood : SourceCheck::Verdict::kBad;
       check.detail = fmt::format("{} by the counter, {} by its power{}", FormatWatts(counted),
@@ -320,7 +321,7 @@ SourceReport ProbeWith(const Machine& machine, const DiscoverOptions& options, D
   for (const Seen& seen : all) {
     used.push_back(seen.used);
     report.found.push_back(seen.channel);
-    report.seen_w.push_back(seen.sight.watts);
+    report.seen_w.push_back(ValueOrNan(seen.sight.power));
     report.smallest_j.push_back(SmallestJoules(seen));
     if (IsCounter(seen.channel)) report.checks.push_back(CheckOfMoving(seen, all));
   }

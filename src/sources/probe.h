@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "sources/sources.h"
@@ -16,13 +17,13 @@ struct WatchClock {
   static WatchClock Steady();
 };
 
-// What a channel did while it was watched. NaN: not known.
+// What a channel did while it was watched.
 struct Sight {
   bool readable = false;
-  size_t steps = 0;  // of a counter
-  double update_period_us = std::numeric_limits<double>::quiet_NaN();
-  double watts = std::numeric_limits<double>::quiet_NaN();
-  double other_watts = std::numeric_limits<double>::quiet_NaN();  // as another reading says
+  size_t steps = 0;                                                    // of a counter
+  double update_period_us = std::numeric_limits<double>::quiet_NaN();  // NaN: not known
+  std::optional<Watts> power;
+  std::optional<Watts> other_power;  // as another reading says
   Nanos watched;
 };
 

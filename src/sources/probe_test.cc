@@ -91,7 +91,7 @@ TEST_F(Probed, ACounterThatStandsStillIsListedAndTheEstimateIsUsed) {
   machine_.AddZone("intel-rapl:0", "package-0", 100);
   machine_.AddZone("intel-rapl:0:0", "core", 100);
   machine_.AddZone("intel-rapl-mmio:0", "package-0", 100);
-  machine_.options().guess = {10.0, 20.0};
+  machine_.options().guess = {Watts{10.0}, Watts{20.0}};
   const SourceReport report = Probe([](int64_t) {});
   const PowerChannel* frozen = Find(report.found, "CPU:0", "rapl-powercap");
   ASSERT_TRUE(frozen);
@@ -173,7 +173,7 @@ TEST_F(Probed, AMeterThatWasNamedIsUsedHoweverSlowItIs) {
 }
 
 TEST_F(Probed, AnEstimateThatRestsIsStillTheEstimate) {
-  machine_.options().guess = {0.0, 50.0};
+  machine_.options().guess = {Watts{0.0}, Watts{50.0}};
   const SourceReport report = Probe([](int64_t) {});
   ASSERT_EQ(report.found.size(), 1U);
   EXPECT_EQ(report.checks[0].verdict, SourceCheck::Verdict::kUntold);

@@ -160,27 +160,27 @@ Recorder::Piece Recorder::Finish() {
 std::vector<double> Recorder::energy_j() const {
   std::vector<double> energy;
   energy.reserve(state_->channels.size());
-  for (const ChannelRecord& channel : state_->channels) energy.push_back(channel.energy_j());
+  for (const ChannelRecord& channel : state_->channels)
+    energy.push_back(ValueOrNan(channel.energy()));
   return energy;
 }
 
 std::vector<double> Recorder::power_w() const {
   std::vector<double> power;
   power.reserve(state_->channels.size());
-  for (const ChannelRecord& channel : state_->channels) power.push_back(channel.power_w());
+  for (const ChannelRecord& channel : state_->channels)
+    power.push_back(ValueOrNan(channel.power()));
   return power;
 }
 
 void Recorder::AddWatch(WatchId watch) { state_->later.push_back(watch); }
 
-double Recorder::outermost_j() const {
-  double joules = kUnknown;
+std::optional<Joules> Recorder::outermost_energy() const {
+  std::optional<Joules> energy;
   for (const size_t channel : state_->outermost) {
-    const double more = state_->channels[channel].energy_j();
-    if (std::isnan(more)) continue;
-    joules = std::isnan(joules) ? more : joules + more;
+    AddKnown(energy, state_->channels[channel].energy());
   }
-  return joules;
+  return energy;
 }
 
 void Recorder::StartFrom(Nanos time) {

@@ -85,8 +85,8 @@ int64_t LongestPeriod(const std::vector<PowerChannel>& channels) {
   double longest = 1e18;
   for (const PowerChannel& channel : channels) {
     if (channel.kind != ChannelKind::kEnergyCounter || channel.meter.wrap == 0) continue;
-    const double joules = static_cast<double>(channel.meter.wrap) * channel.meter.per_count;
-    longest = std::min(longest, joules / (2 * kMostCounterWatts) * 1e9);
+    const Joules range{static_cast<double>(channel.meter.wrap) * channel.meter.per_count};
+    longest = std::min(longest, (range / (2 * kMostCounterPower)).value * 1e9);
   }
   return std::max(kShortestForWrapsNs, static_cast<int64_t>(longest));
 }
@@ -511,8 +511,8 @@ SamplerCost Sampler::cost() const {
   const State& state = *state_;
   SamplerCost cost;
   const int64_t end = state.ended_ns != 0 ? state.ended_ns.load() : ClockNs(CLOCK_MONOTONIC);
-  cost.wall_s = static_cast<double>(end - state.started_ns) * 1e-9;
-  cost.cpu_s = static_cast<double>(ClockNs(CLOCK_PROCESS_CPUTIME_ID) - state.started_cpu_ns) * 1e-9;
+  cost.wall_time = ToSeconds(Nanos{end - state.started_ns});
+  cost.cpu_time = ToSeconds(Nanos{ClockNs(CLOCK_PROCESS_CPUTIME_ID) - state.started_cpu_ns});
   cost.ticks = state.ticks;
   cost.late = state.late;
   cost.missed = state.missed;

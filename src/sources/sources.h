@@ -89,10 +89,10 @@ class FeatureSource {
   virtual void Read(std::span<const int32_t> watched, std::span<double> out) = 0;
 };
 
-// Power of a machine without meters: idle_w, and up to full_w the busier its CPUs are.
+// Power of a machine without meters: idle, and up to full the busier its CPUs are.
 struct PowerGuess {
-  std::optional<double> idle_w;  // of all packages together; nothing: a guess from the CPU count
-  std::optional<double> full_w;
+  std::optional<Watts> idle;  // of all packages together; nothing: a guess from the CPU count
+  std::optional<Watts> full;
 };
 
 struct DiscoverOptions {
@@ -276,8 +276,8 @@ class Recorder final : public SampleSink {
   std::vector<double> energy_j() const;
   // The power of each channel just now; NaN: not known.
   std::vector<double> power_w() const;
-  // The joules of the channels that are within no other, together; NaN: nothing yet.
-  double outermost_j() const;
+  // Of the channels that are within no other, together; nothing: none has read anything yet.
+  std::optional<Joules> outermost_energy() const;
   // The last cpu_util that was read; NaN: none.
   double cpu_util() const;
 
@@ -297,24 +297,25 @@ class StandbyWatch {
   // How much more than on standby is still standby.
   static constexpr double kTolerance = 1.05;
 
-  // Energy of the machine since any start, and how busy it is. Time goes forward.
-  void Add(Nanos time, double joules, double cpu_util);
+  // Energy of the machine since any start, and how busy it is (percent; NaN: not known). Time goes
+  // forward.
+  void Add(Nanos time, std::optional<Joules> energy, double cpu_util);
   // Forgets the stretches so far.
   void Restart();
 
-  // Power and load over the last whole stretch; NaN: there is none yet.
-  double watts() const { return watts_; }
+  // Over the last whole stretch; nothing and NaN: there is none yet.
+  std::optional<Watts> power() const { return power_; }
   double load() const { return load_; }
   bool IsResting() const { return load_ <= kRestingLoad; }
-  bool IsBackAt(double standby_w) const { return watts_ <= kTolerance * standby_w; }
+  bool IsBackAt(Watts standby) const { return power_ && *power_ <= kTolerance * standby; }
 
  private:
   bool started_ = false;
   Nanos from_;
-  double from_j_ = 0;
+  Joules from_energy_;
   double load_sum_ = 0;
   int load_count_ = 0;
-  double watts_ = kUnknown;
+  std::optional<Watts> power_;
   double load_ = kUnknown;
 };
 

@@ -11,12 +11,12 @@ constexpr int64_t kStretchNs = 1'000'000'000;
 
 void StandbyWatch::Restart() { *this = StandbyWatch(); }
 
-void StandbyWatch::Add(Nanos time, double joules, double cpu_util) {
-  if (std::isnan(joules)) return;
+void StandbyWatch::Add(Nanos time, std::optional<Joules> energy, double cpu_util) {
+  if (!energy) return;
   if (!started_) {
     started_ = true;
     from_ = time;
-    from_j_ = joules;
+    from_energy_ = *energy;
     return;
   }
   if (!std::isnan(cpu_util)) {
@@ -24,10 +24,10 @@ void StandbyWatch::Add(Nanos time, double joules, double cpu_util) {
     ++load_count_;
   }
   if ((time - from_).value < kStretchNs) return;
-  watts_ = (joules - from_j_) / (time - from_).seconds();
+  power_ = (*energy - from_energy_) / (time - from_);
   load_ = load_count_ == 0 ? kUnknown : load_sum_ / load_count_;
   from_ = time;
-  from_j_ = joules;
+  from_energy_ = *energy;
   load_sum_ = 0;
   load_count_ = 0;
 }

@@ -53,8 +53,10 @@ class Follower {
     sight.watched = watched;
     sight.readable = readable_;
     sight.steps = steps_.size();
-    if (readings_ > 0) sight.watts = sum_ / static_cast<double>(readings_) * per_count_;
-    if (others_ > 0) sight.other_watts = other_sum_ / static_cast<double>(others_);
+    if (readings_ > 0) {
+      sight.power = Watts{sum_ / static_cast<double>(readings_) * per_count_};
+    }
+    if (others_ > 0) sight.other_power = Watts{other_sum_ / static_cast<double>(others_)};
     if (steps_.size() < 2) return sight;
     std::vector<double> periods_us;
     periods_us.reserve(steps_.size() - 1);
@@ -64,8 +66,8 @@ class Follower {
     const auto middle = periods_us.begin() + static_cast<std::ptrdiff_t>(periods_us.size() / 2);
     std::nth_element(periods_us.begin(), middle, periods_us.end());
     sight.update_period_us = *middle;
-    const double seconds = (steps_.back() - steps_.front()).seconds();
-    if (seconds > 0) sight.watts = sum_ * per_count_ / seconds;
+    const Nanos stepped = steps_.back() - steps_.front();
+    if (stepped.value > 0) sight.power = Joules{sum_ * per_count_} / stepped;
     return sight;
   }
 
@@ -80,8 +82,8 @@ class Follower {
   }
 
   bool HasWrapped(Nanos time, uint64_t count) const {
-    const CounterFall fall{static_cast<double>(last_), static_cast<double>(count), per_count_,
-                           (time - last_time_).seconds(), 0};
+    const CounterFall fall{static_cast<double>(last_), static_cast<double>(count),
+                           Joules{per_count_}, ToSeconds(time - last_time_), std::nullopt};
     return wrap_ > 0 && WrapRange(fall, static_cast<double>(wrap_)).has_value();
   }
 

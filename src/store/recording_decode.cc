@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <optional>
 
 #include "store/notes_block.h"
 #include "store/ops_block.h"
@@ -18,6 +20,12 @@ bool TakeInt32(Decoder& decoder, int32_t& number) {
   const int64_t wide = decoder.Signed();
   number = static_cast<int32_t>(wide);
   return number == wide;
+}
+
+// NaN was written where nothing was known.
+std::optional<double> KnownNumber(Decoder& decoder) {
+  const double number = decoder.Fixed<double>();
+  return std::isnan(number) ? std::nullopt : std::optional(number);
 }
 
 bool TakePids(Decoder& decoder, std::vector<int32_t>& pids) {
@@ -54,7 +62,7 @@ bool DecodeMeter(Decoder& decoder, MeterTraits& meter) {
   meter.per_count = decoder.Fixed<double>();
   meter.wrap = decoder.Varint();
   meter.update_period_us = decoder.Fixed<double>();
-  meter.error = decoder.Fixed<double>();
+  meter.error = KnownNumber(decoder);
   meter.within = decoder.String();
   const uint32_t moves = decoder.Below(3);
   if (moves != 0) meter.moves = moves == 2;
@@ -254,13 +262,13 @@ bool RecordingReader::TakeEnd(Decoder& decoder) {
   int32_t exit_code = 0;
   if (!TakeInt32(decoder, exit_code) || !IsTime(end.value)) return false;
   SamplerCost cost;
-  cost.cpu_s = decoder.Fixed<double>();
-  cost.wall_s = decoder.Fixed<double>();
+  cost.cpu_time = Seconds{decoder.Fixed<double>()};
+  cost.wall_time = Seconds{decoder.Fixed<double>()};
   for (uint64_t* number : {&cost.ticks, &cost.late, &cost.missed, &cost.lost}) {
     *number = decoder.Varint();
   }
-  for (double* number : {&cost.late_p50_us, &cost.late_p99_us, &cost.late_max_us}) {
-    *number = decoder.Fixed<double>();
+  for (auto* number : {&cost.late_p50_us, &cost.late_p99_us, &cost.late_max_us}) {
+    *number = KnownNumber(decoder);
   }
   cost.resident_bytes = decoder.Varint();
   std::vector<int32_t> pids;

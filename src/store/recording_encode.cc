@@ -1,6 +1,7 @@
 #include <unordered_map>
 
 #include "store/recording_blocks.h"
+#include "types/unknown.h"
 
 namespace beryl::store {
 namespace {
@@ -59,7 +60,7 @@ std::string EncodeMeter(const PowerChannel& channel) {
   PutFixed<double>(out, meter.per_count);
   PutVarint(out, meter.wrap);
   PutFixed<double>(out, meter.update_period_us);
-  PutFixed<double>(out, meter.error);
+  PutFixed<double>(out, meter.error.value_or(kUnknown));
   PutString(out, meter.within);
   PutVarint(out, meter.moves ? (*meter.moves ? 2 : 1) : 0);
   return out;
@@ -170,13 +171,13 @@ std::string EncodeRecordingEnd(const Recording& recording) {
   std::string out;
   PutSigned(out, recording.end.value);
   PutSigned(out, recording.exit_code);
-  PutFixed<double>(out, cost.cpu_s);
-  PutFixed<double>(out, cost.wall_s);
+  PutFixed<double>(out, cost.cpu_time.value);
+  PutFixed<double>(out, cost.wall_time.value);
   for (const uint64_t number : {cost.ticks, cost.late, cost.missed, cost.lost}) {
     PutVarint(out, number);
   }
-  for (const double number : {cost.late_p50_us, cost.late_p99_us, cost.late_max_us}) {
-    PutFixed<double>(out, number);
+  for (const auto& number : {cost.late_p50_us, cost.late_p99_us, cost.late_max_us}) {
+    PutFixed<double>(out, number.value_or(kUnknown));
   }
   PutVarint(out, cost.resident_bytes);
   // A command's process is there only after the start.

@@ -100,7 +100,7 @@ class Story {
   Recording End() {
     whole_.end = Nanos{kStart + 60'000'000'000};
     whole_.exit_code = 137;
-    whole_.cost = {0.5, 60, 15'000, 3, 2, 1, 10.5, 900, 1e4, 9 << 20};
+    whole_.cost = {Seconds{0.5}, Seconds{60}, 15'000, 3, 2, 1, 10.5, 900, 1e4, 9 << 20};
     whole_.notes.push_back({NoteKind::kClockSet, "", {2.5}});
     return whole_;
   }

@@ -284,7 +284,8 @@ class Alignment {
     }
     if (!known) return;
     ModelAlignment& alignment = result_.alignment;
-    alignment.module_energy_j = alignment.matched_energy_j = 0;
+    Joules of_modules;
+    Joules of_matched;
     // What is inside of a primitive is the primitive's, whatever it is made of.
     std::vector<bool> inside(built_.tree.size(), false);
     const std::vector<bool> bare = FindBareModel();
@@ -293,15 +294,17 @@ class Alignment {
       if (!IsModule(built_.tree[node].level) || !IsInModel(node)) continue;
       inside[node] = inside[node] || IsLoss(node) ||
                      (place_[node] != kNoNode && one_.tree[place_[node]].level == Level::kMl);
-      alignment.module_energy_j += own[node];
+      of_modules += Joules{own[node]};
       if (place_[node] != kNoNode || inside[node] || bare[node]) {
-        alignment.matched_energy_j += own[node];
+        of_matched += Joules{own[node]};
       } else {
-        alignment.unmatched.push_back({NodePath(built_.tree, node), own[node]});
+        alignment.unmatched.push_back({NodePath(built_.tree, node), Joules{own[node]}});
       }
     }
+    alignment.module_energy = of_modules;
+    alignment.matched_energy = of_matched;
     std::stable_sort(alignment.unmatched.begin(), alignment.unmatched.end(),
-                     [](const auto& a, const auto& b) { return a.energy_j > b.energy_j; });
+                     [](const auto& a, const auto& b) { return a.energy > b.energy; });
   }
 
   // Libraries make a loss on the spot, in the code of the model that has it: no attribute names it,
@@ -317,8 +320,8 @@ class Alignment {
   }
 
   void AddPassColumns() {
-    const double passes = result_.alignment.passes;
-    if (std::isnan(passes)) return;
+    if (!result_.alignment.passes) return;
+    const double passes = *result_.alignment.passes;
     Column energy = NamedColumn("pass", "pass_j", "a pass", Quantity::kEnergy);
     Column time = NamedColumn("pass_time", "pass_s", "time", Quantity::kTime);
     Footprint forward = footprint_;

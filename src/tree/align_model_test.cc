@@ -115,13 +115,13 @@ TEST(AlignModelTest, ARunTakesTheDescriptionsNamesAndKeepsItsEnergy) {
   EXPECT_EQ(alignment.described_modules, 5U);
   EXPECT_EQ(alignment.matched_modules, 5U);
   EXPECT_THAT(alignment.not_found, IsEmpty());
-  EXPECT_DOUBLE_EQ(alignment.passes, 3);
+  EXPECT_DOUBLE_EQ(*alignment.passes, 3);
   // The loss is the model's own work; what no module claims is in none.
-  EXPECT_DOUBLE_EQ(alignment.module_energy_j, 31);
-  EXPECT_DOUBLE_EQ(alignment.matched_energy_j, 15);
+  EXPECT_DOUBLE_EQ(ValueOrNan(alignment.module_energy), 31);
+  EXPECT_DOUBLE_EQ(ValueOrNan(alignment.matched_energy), 15);
   ASSERT_THAT(alignment.unmatched, SizeIs(2));
   EXPECT_EQ(alignment.unmatched[0].path, "Tiny_0/Extra_0");
-  EXPECT_DOUBLE_EQ(alignment.unmatched[0].energy_j, 16);
+  EXPECT_DOUBLE_EQ(ValueOrNan(alignment.unmatched[0].energy), 16);
   const auto dense = FindPath(run.built(), "Tiny_0/Wrapper_0/layer.1/dense");
   ASSERT_TRUE(dense);
   EXPECT_EQ(model.beside.texts.front().values[*dense], "layer.1.dense");
@@ -225,19 +225,20 @@ TEST(SideBySideTest, DifferencesAreFromTheFirst) {
   CloseTree(a.tree);
   Column energy;
   energy.name = "energy";
+  energy.key = "energy_j";
   energy.total = {4, 1, 3};
   a.columns = {energy};
   TreeColumns b = a;
   b.tree.nodes[2].name = "z";
   b.columns[0].total = {6, 1, 5};
-  const TreeColumns set = SetSideBySide({{"before", &a, "energy"}, {"after", &b, "energy"}});
+  const TreeColumns set = SetSideBySide({{"before", &a}, {"after", &b}}, {"energy"});
   ASSERT_EQ(set.tree.size(), 4U);
-  EXPECT_THAT(set.Find("before")->total, ElementsAre(4, 1, 3, IsNan()));
-  EXPECT_THAT(set.Find("after")->total, ElementsAre(6, 1, IsNan(), 5));
-  EXPECT_THAT(set.Find("difference")->total, ElementsAre(2, 0, -3, 5));
-  EXPECT_THAT(set.Find("off")->total,
+  EXPECT_THAT(set.Find("before_energy")->total, ElementsAre(4, 1, 3, IsNan()));
+  EXPECT_THAT(set.Find("after_energy")->total, ElementsAre(6, 1, IsNan(), 5));
+  EXPECT_THAT(set.Find("difference_energy")->total, ElementsAre(2, 0, -3, 5));
+  EXPECT_THAT(set.Find("off_energy")->total,
               ElementsAre(DoubleEq(0.5), DoubleEq(0), DoubleEq(-1), IsNan()));
-  EXPECT_EQ(set.Find("after")->key, "after_j");
+  EXPECT_EQ(set.Find("after_energy")->key, "after_energy_j");
 }
 
 }  // namespace

@@ -79,8 +79,8 @@ std::string ReadLimit(std::string_view text, BudgetLine& line) {
   if (unit.empty()) return fmt::format("'{}' has no unit: J, mJ, kJ or %", text);
   for (const Unit& known : kUnits) {
     if (known.name != unit) continue;
-    line.limit_j = *number * known.joules;
-    return std::isfinite(*line.limit_j) ? "" : fmt::format("'{}' is too large", text);
+    line.limit_energy = Joules{*number * known.joules};
+    return std::isfinite(line.limit_energy->value) ? "" : fmt::format("'{}' is too large", text);
   }
   return fmt::format("'{}' is no unit of energy: J, mJ, kJ or %", unit);
 }
@@ -174,20 +174,22 @@ class Checker {
       verdict.reason = "its energy is not known: no power was read where it ran";
       return;
     }
-    verdict.energy_j = figures.energy_j;
-    const double whole = line.per_step
-                             ? all_.energy_j / static_cast<double>(KnownSteps(footprint_).size())
-                             : all_.energy_j;
-    if (all_.known && whole > 0) verdict.share = figures.energy_j / whole;
-    const std::optional<double> value = line.limit_j ? verdict.energy_j : verdict.share;
-    const double limit = line.limit_j.value_or(line.limit_share.value_or(0));
+    verdict.energy = figures.energy;
+    const Joules whole = line.per_step
+                             ? all_.energy / static_cast<double>(KnownSteps(footprint_).size())
+                             : all_.energy;
+    if (all_.known && whole > Joules{}) verdict.share = figures.energy / whole;
+    // Joules or a share, as the limit is.
+    const auto value = line.limit_energy ? std::optional(figures.energy.value) : verdict.share;
+    const double limit =
+        line.limit_energy ? line.limit_energy->value : line.limit_share.value_or(0);
     if (!value || !std::isfinite(*value)) {
       verdict.reason = "its share is not known: the run has no energy to take a share of";
       return;
     }
     verdict.passed = *value <= limit;
     if (!verdict.passed) {
-      verdict.reason = line.limit_j
+      verdict.reason = line.limit_energy
                            ? fmt::format("{} over", FormatJoules(*value - limit))
                            : fmt::format("{} of the run over", FormatPercent(*value - limit));
       return;

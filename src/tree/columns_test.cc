@@ -177,8 +177,8 @@ TEST(ColumnsTest, WhatRanWherePowerWasNotKnownIsUnknownAndItsStepDoesNotCount) {
   EXPECT_THAT(columns[0].total[*FindPath(built, "b")], IsNan());
   EXPECT_THAT(columns[0].deviation, IsEmpty()) << "one step with known energy has no deviation";
   const OperationTable table = Operations(maker.trace(), footprint, Build(maker.trace()));
-  EXPECT_EQ(table.at(0).energy_j, 3);
-  EXPECT_EQ(table.at(1).energy_j, std::nullopt);
+  EXPECT_EQ(table.at(0).energy, Joules{3});
+  EXPECT_EQ(table.at(1).energy, std::nullopt);
 }
 
 TEST(ColumnsTest, DeviationOverStepsIsTheNaiveOne) {
@@ -231,12 +231,12 @@ TEST(OperationsTest, ARowForEachNamePhaseAndChannel) {
   EXPECT_EQ(table[0].device, "CPU:0");
   EXPECT_EQ(table[0].type, "type of MatMul");
   EXPECT_EQ(table[0].phase, Phase::kForward);
-  EXPECT_EQ(table[0].energy_j, 8);
-  EXPECT_EQ(table[0].seconds, 4);
-  EXPECT_EQ(table[0].power_w, 2);
+  EXPECT_EQ(table[0].energy, Joules{8});
+  EXPECT_EQ(table[0].time, Seconds{4});
+  EXPECT_EQ(table[0].power, Watts{2});
   EXPECT_EQ(table[0].count, 4U);
-  EXPECT_EQ(table[0].mean_step_j, 4);
-  EXPECT_NEAR(*table[0].deviation_step_j, std::sqrt(8.0), 1e-12);
+  EXPECT_EQ(table[0].mean_step_energy, Joules{4});
+  EXPECT_NEAR(ValueOrNan(table[0].deviation_step_energy), std::sqrt(8.0), 1e-12);
   EXPECT_EQ(table[1].phase, Phase::kBackward);
   EXPECT_EQ(table[2].device, "DRAM:0");
 }
@@ -248,12 +248,12 @@ TEST(OperationsTest, UnmeteredRowsHaveTimeAndNoEnergy) {
   maker.Unmetered(kind, "GPU:0", 5'000'000'000, 7);
   const OperationTable table = Operations(maker.trace(), maker.footprint(), Build(maker.trace()));
   ASSERT_EQ(table.size(), 2U);
-  EXPECT_EQ(table[0].energy_j, 0) << "nothing taken is known, and sorts before what is not";
+  EXPECT_EQ(table[0].energy, Joules{0}) << "nothing taken is known, and sorts before what is not";
   EXPECT_EQ(table[1].device, "GPU:0");
-  EXPECT_FALSE(table[1].energy_j.has_value());
-  EXPECT_FALSE(table[1].power_w.has_value());
-  EXPECT_FALSE(table[1].static_j.has_value());
-  EXPECT_EQ(table[1].seconds, 5);
+  EXPECT_FALSE(table[1].energy.has_value());
+  EXPECT_FALSE(table[1].power.has_value());
+  EXPECT_FALSE(table[1].static_part.has_value());
+  EXPECT_EQ(table[1].time, Seconds{5});
   EXPECT_EQ(table[1].count, 7U);
 }
 
@@ -261,7 +261,7 @@ TEST(OperationsTest, ZeroSecondsHaveNoPower) {
   TraceMaker maker;
   maker.Share(maker.Kind("Z"), 0, "CPU:0", kNoStep, 0);
   EXPECT_FALSE(
-      Operations(maker.trace(), maker.footprint(), Build(maker.trace()))[0].power_w.has_value());
+      Operations(maker.trace(), maker.footprint(), Build(maker.trace()))[0].power.has_value());
 }
 
 TEST(OperationsTest, StaticPartsAreThereOnlyWhereAChannelIsSplit) {
@@ -272,8 +272,8 @@ TEST(OperationsTest, StaticPartsAreThereOnlyWhereAChannelIsSplit) {
   maker.footprint().shares[0].static_part = Joules{2};
   maker.footprint().channels[0].static_part = Joules{2};
   const OperationTable table = Operations(maker.trace(), maker.footprint(), Build(maker.trace()));
-  EXPECT_EQ(table[0].static_j, 2);
-  EXPECT_FALSE(table[1].static_j.has_value());
+  EXPECT_EQ(table[0].static_part, Joules{2});
+  EXPECT_FALSE(table[1].static_part.has_value());
 }
 
 // What both tables have to say of every device and phase.
@@ -285,9 +285,9 @@ struct Sums {
 std::map<std::pair<std::string, Phase>, Sums> SumUp(const OperationTable& table) {
   std::map<std::pair<std::string, Phase>, Sums> sums;
   for (const OperationRow& row : table) {
-    Sums& sum = sums[{row.device + (row.energy_j ? "" : " unmetered"), row.phase}];
-    sum.energy += row.energy_j.value_or(0);
-    sum.seconds += row.seconds;
+    Sums& sum = sums[{row.device + (row.energy ? "" : " unmetered"), row.phase}];
+    sum.energy += row.energy.value_or(Joules{}).value;
+    sum.seconds += row.time.value;
     sum.count += row.count;
   }
   return sums;
@@ -301,16 +301,16 @@ TEST(OperationsTest, EnergySumsToAttributedAndFoldingConservesEverything) {
     for (const ChannelAccount& account : maker.footprint().channels) {
       double sum = 0;
       for (const OperationRow& row : table) {
-        if (row.device == account.channel) sum += row.energy_j.value_or(0);
+        if (row.device == account.channel) sum += row.energy.value_or(Joules{}).value;
       }
       EXPECT_DOUBLE_EQ(sum, account.attributed.value);
     }
     for (size_t i = 1; i < table.size(); ++i) {
-      EXPECT_GE(table[i - 1].energy_j.value_or(-1), table[i].energy_j.value_or(-1));
+      EXPECT_GE(table[i - 1].energy, table[i].energy);
     }
     for (const OperationRow& row : table) {
-      if (row.power_w) {
-        EXPECT_DOUBLE_EQ(*row.power_w, *row.energy_j / row.seconds);
+      if (row.power) {
+        EXPECT_DOUBLE_EQ(row.power->value, (*row.energy / row.time).value);
       }
     }
     const TraceTree folded = Fold(Build(maker.trace()));

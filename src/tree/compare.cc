@@ -97,26 +97,26 @@ class Comparer {
     total.run = run.label;
     total.steps = KnownSteps(*run.footprint).size();
     auto known = [](const RowFigures& row) {
-      return row.known || !row.present ? std::optional(row.energy_j) : std::nullopt;
+      return row.known || !row.present ? std::optional(row.energy) : std::nullopt;
     };
     for (size_t phase = 0; phase < kPhaseCount; ++phase)
-      total.phase_j[phase] = known(figures[phase]);
+      total.by_phase[phase] = known(figures[phase]);
     // A run without any operation has no energy to compare, not an energy of nothing.
-    if (figures.back().known) total.attributed_j = figures.back().energy_j;
+    if (figures.back().known) total.attributed = figures.back().energy;
     if (figures.back().known && figures.back().steps.size > 1) {
-      total.deviation_j = figures.back().steps.deviation;
+      total.deviation = Joules{figures.back().steps.deviation};
     }
     const double divisor = comparison_.per_step ? static_cast<double>(total.steps) : 1;
     for (const ChannelAccount& account : run.footprint->channels) {
-      total.idle_j += (account.idle - account.outside_trace).value / divisor;
-      total.unattributed_j += account.unattributed.value / divisor;
+      total.idle += (account.idle - account.outside_trace) / divisor;
+      total.unattributed += account.unattributed / divisor;
     }
     if (comparison_.per_step) {
-      double outside = 0;
+      Joules outside;
       for (const EnergyShare& share : run.footprint->shares) {
-        if (share.step == kNoStep && share.IsKnown()) outside += share.energy.value;
+        if (share.step == kNoStep && share.IsKnown()) outside += share.energy;
       }
-      if (outside > 0) total.outside_step_j = outside;
+      if (outside > Joules{}) total.outside_steps = outside;
     }
     comparison_.totals.push_back(std::move(total));
   }
@@ -153,13 +153,13 @@ class Comparer {
         Figures(*runs_[0].footprint, Gated(gate, 0), 1, comparison_.per_step).front();
     const auto after =
         Figures(*runs_[run].footprint, Gated(gate, run), 1, comparison_.per_step).front();
-    if (before.known) verdict.before_j = before.energy_j;
-    if (after.known) verdict.after_j = after.energy_j;
+    if (before.known) verdict.before = before.energy;
+    if (after.known) verdict.after = after.energy;
     verdict.reason = WhyNot(gate, run, before, after);
     if (verdict.reason.empty()) Judge(before, after, verdict);
     for (DifferenceRow& row : Between(0, run, std::nullopt).rows) {
       if (verdict.grew.size() == kGrewMost) break;
-      if (row.difference_j && *row.difference_j > 0) verdict.grew.push_back(std::move(row));
+      if (row.difference && *row.difference > Joules{}) verdict.grew.push_back(std::move(row));
     }
     comparison_.gates.push_back(std::move(verdict));
   }
@@ -197,22 +197,22 @@ class Comparer {
   }
 
   void Judge(const RowFigures& before, const RowFigures& after, GateVerdict& verdict) const {
-    const double rise = after.energy_j - before.energy_j;
-    if (!(before.energy_j > 0)) {
-      verdict.passed = !(rise > 0);
+    const Joules rise = after.energy - before.energy;
+    if (!(before.energy > Joules{})) {
+      verdict.passed = !(rise > Joules{});
       verdict.certain = true;
       if (!verdict.passed) verdict.reason = "it took nothing before, so any energy is too much";
       if (verdict.passed) verdict.change = 0;
       return;
     }
-    verdict.change = rise / before.energy_j;
+    verdict.change = rise / before.energy;
     if (!std::isfinite(*verdict.change)) {
       verdict.change.reset();
       verdict.reason = "the energies are too large to be compared";
       return;
     }
     if (const auto noise = ChanceDifference(before.steps, after.steps)) {
-      verdict.noise = *noise / before.energy_j;
+      verdict.noise = Joules{*noise} / before.energy;
     }
     verdict.passed = *verdict.change <= verdict.gate.limit;
     verdict.certain =
@@ -222,8 +222,8 @@ class Comparer {
   void AddNotes() {
     std::vector<Note>& notes = comparison_.notes;
     for (const RunTotal& total : comparison_.totals) {
-      if (total.outside_step_j) {
-        notes.push_back({NoteKind::kOutsideSteps, total.run, {*total.outside_step_j}});
+      if (total.outside_steps) {
+        notes.push_back({NoteKind::kOutsideSteps, total.run, {*total.outside_steps}});
       }
     }
     if (!comparison_.per_step) notes.push_back(NoteKind::kNoStepsToCompare);

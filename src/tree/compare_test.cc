@@ -48,14 +48,19 @@ Comparison CompareRuns(std::vector<MadeRun>& runs, const CompareOptions& options
   return Compare(refs, options);
 }
 
+// NaN: not known.
+NamedEnergy Named(std::string name, Phase phase, double joules, double watts) {
+  return {std::move(name), phase, IfKnown<Joules>(joules), IfKnown<Watts>(watts)};
+}
+
 TEST(SimilarityTest, TheExampleOfThePaper) {
   const std::vector<double> first = {21, 21, 54, 54, 118, 118, 184, 100, 200};
   const std::vector<double> second = {15, 15, 23, 23, 59, 59, 92, 50, 100};
   EnergyProfile a;
   EnergyProfile b;
   for (size_t i = 0; i < first.size(); ++i) {
-    a.push_back({fmt::format("op{}", i), Phase::kForward, first[i], 1});
-    b.push_back({fmt::format("op{}", i), Phase::kForward, second[i], 2});
+    a.push_back(Named(fmt::format("op{}", i), Phase::kForward, first[i], 1));
+    b.push_back(Named(fmt::format("op{}", i), Phase::kForward, second[i], 2));
   }
   const SimilarityMatrices found = Similarity({"1", "2"}, {a, b});
   EXPECT_NEAR(found.energy_pearson[1], 0.9958, 5e-5);
@@ -69,12 +74,10 @@ TEST(SimilarityTest, TheExampleOfThePaper) {
 }
 
 TEST(SimilarityTest, NamesAreOfANameAndAPhaseAndThoseOfOneRunAreCounted) {
-  const EnergyProfile a = {{"x", Phase::kForward, 1, 1},
-                           {"x", Phase::kBackward, 5, 1},
-                           {"y", Phase::kForward, 2, 1},
-                           {"only", Phase::kForward, 9, 1}};
-  const EnergyProfile b = {
-      {"y", Phase::kForward, 4, 1}, {"x", Phase::kBackward, 10, 1}, {"x", Phase::kForward, 2, 1}};
+  const EnergyProfile a = {Named("x", Phase::kForward, 1, 1), Named("x", Phase::kBackward, 5, 1),
+                           Named("y", Phase::kForward, 2, 1), Named("only", Phase::kForward, 9, 1)};
+  const EnergyProfile b = {Named("y", Phase::kForward, 4, 1), Named("x", Phase::kBackward, 10, 1),
+                           Named("x", Phase::kForward, 2, 1)};
   const SimilarityMatrices found = Similarity({"a", "b"}, {a, b});
   EXPECT_NEAR(found.energy_pearson[1], 1, 1e-12) << "b has twice of everything both have";
   EXPECT_THAT(found.common, ElementsAre(4, 3, 3, 3));
@@ -83,9 +86,10 @@ TEST(SimilarityTest, NamesAreOfANameAndAPhaseAndThoseOfOneRunAreCounted) {
 }
 
 TEST(SimilarityTest, WhatIsNotDefinedIsNotANumber) {
-  const EnergyProfile a = {{"x", Phase::kForward, 1, 1}, {"y", Phase::kForward, NAN, NAN}};
-  const EnergyProfile b = {{"x", Phase::kForward, 1, 1}, {"y", Phase::kForward, 3, 1}};
-  const EnergyProfile c = {{"z", Phase::kForward, 1, 1}};
+  const EnergyProfile a = {Named("x", Phase::kForward, 1, 1),
+                           Named("y", Phase::kForward, NAN, NAN)};
+  const EnergyProfile b = {Named("x", Phase::kForward, 1, 1), Named("y", Phase::kForward, 3, 1)};
+  const EnergyProfile c = {Named("z", Phase::kForward, 1, 1)};
   const SimilarityMatrices found = Similarity({"a", "b", "c"}, {a, b, c});
   EXPECT_THAT(found.energy_pearson[0 * 3 + 1], IsNan()) << "one name is known in both";
   EXPECT_THAT(found.energy_pearson[0 * 3 + 2], IsNan());
@@ -105,7 +109,8 @@ TEST(SimilarityTest, LawsOfMatrices) {
         if (random() % 5 == 0) continue;
         const double energy =
             random() % 9 == 0 ? std::nan("") : static_cast<double>(random() % 100);
-        profile.push_back({std::to_string(name), static_cast<Phase>(name % 3), energy, energy / 2});
+        profile.push_back(
+            Named(std::to_string(name), static_cast<Phase>(name % 3), energy, energy / 2));
       }
     }
     const SimilarityMatrices found = Similarity(labels, profiles);
@@ -141,8 +146,8 @@ TEST(ProfileTest, SumsOverDevicesAndFoldsLayers) {
   const EnergyProfile profile = Profile(maker.trace(), maker.footprint(), folded, {}, false);
   ASSERT_EQ(profile.size(), 1U);
   EXPECT_EQ(profile[0].name, "layer_*/dense/MatMul");
-  EXPECT_DOUBLE_EQ(profile[0].energy_j, 42);
-  EXPECT_DOUBLE_EQ(profile[0].power_w, 5 + 2) << "both meters at once";
+  EXPECT_DOUBLE_EQ(ValueOrNan(profile[0].energy), 42);
+  EXPECT_DOUBLE_EQ(ValueOrNan(profile[0].power), 5 + 2) << "both meters at once";
 }
 
 TEST(ProfileTest, Levels) {
@@ -156,7 +161,7 @@ TEST(ProfileTest, Levels) {
     std::map<std::string, double> energies;
     for (const NamedEnergy& entry :
          Profile(maker.trace(), maker.footprint(), folded, *ParseNameLevel(level), false)) {
-      energies[entry.name] = entry.energy_j;
+      energies[entry.name] = ValueOrNan(entry.energy);
     }
     return energies;
   };
@@ -183,14 +188,15 @@ TEST(CompareTest, TotalsAreOfAStepWhereAllRunsHaveSteps) {
   runs[1].maker.footprint().channels[0].outside_trace = Joules{3};
   const Comparison found = CompareRuns(runs);
   EXPECT_TRUE(found.per_step);
-  EXPECT_DOUBLE_EQ(*found.totals[0].attributed_j, 16);
-  EXPECT_NEAR(*found.totals[0].deviation_j, std::sqrt(50.0), 1e-12);
+  EXPECT_DOUBLE_EQ(ValueOrNan(found.totals[0].attributed), 16);
+  EXPECT_NEAR(ValueOrNan(found.totals[0].deviation), std::sqrt(50.0), 1e-12);
   EXPECT_EQ(found.totals[0].steps, 2U);
-  EXPECT_DOUBLE_EQ(*found.totals[1].attributed_j, 30);
-  EXPECT_DOUBLE_EQ(*found.totals[1].deviation_j, 0);
-  EXPECT_DOUBLE_EQ(found.totals[1].idle_j, 2) << "what is before and after the trace is left out";
-  EXPECT_DOUBLE_EQ(*found.totals[0].phase_j[0], 16);
-  EXPECT_DOUBLE_EQ(*found.totals[0].phase_j[1], 0);
+  EXPECT_DOUBLE_EQ(ValueOrNan(found.totals[1].attributed), 30);
+  EXPECT_DOUBLE_EQ(ValueOrNan(found.totals[1].deviation), 0);
+  EXPECT_DOUBLE_EQ(found.totals[1].idle.value, 2)
+      << "what is before and after the trace is left out";
+  EXPECT_DOUBLE_EQ(ValueOrNan(found.totals[0].by_phase[0]), 16);
+  EXPECT_DOUBLE_EQ(ValueOrNan(found.totals[0].by_phase[1]), 0);
 }
 
 TEST(CompareTest, WithoutStepsWholeRunsAreCompared) {
@@ -200,11 +206,11 @@ TEST(CompareTest, WithoutStepsWholeRunsAreCompared) {
   runs[1].maker.Share(runs[1].maker.Kind("x/A"), 45);
   const Comparison found = CompareRuns(runs);
   EXPECT_FALSE(found.per_step);
-  EXPECT_DOUBLE_EQ(*found.totals[0].attributed_j, 30);
-  EXPECT_FALSE(found.totals[0].deviation_j);
+  EXPECT_DOUBLE_EQ(ValueOrNan(found.totals[0].attributed), 30);
+  EXPECT_FALSE(found.totals[0].deviation);
   ASSERT_EQ(found.differences.size(), 1U);
-  EXPECT_DOUBLE_EQ(*found.differences[0].difference_j, 15);
-  EXPECT_FALSE(found.differences[0].noise_j) << "nobody can tell";
+  EXPECT_DOUBLE_EQ(ValueOrNan(found.differences[0].difference), 15);
+  EXPECT_FALSE(found.differences[0].noise) << "nobody can tell";
   EXPECT_FALSE(found.differences[0].is_noise);
 }
 
@@ -214,8 +220,8 @@ TEST(CompareTest, WhatRanOutsideOfStepsIsSaidAndNotCounted) {
   runs.push_back(Make("b", {{"x/A", {10, 10}}}));
   runs[1].maker.Share(runs[1].maker.Kind("x/Load"), 500);
   const Comparison found = CompareRuns(runs);
-  EXPECT_DOUBLE_EQ(*found.totals[1].attributed_j, 10);
-  EXPECT_EQ(found.totals[1].outside_step_j, 500);
+  EXPECT_DOUBLE_EQ(ValueOrNan(found.totals[1].attributed), 10);
+  EXPECT_EQ(found.totals[1].outside_steps, Joules{500});
   ASSERT_FALSE(found.notes.empty());
   EXPECT_EQ(PlainText(found.notes[0]), "outside_steps b energy_j=500");
 }
@@ -229,7 +235,7 @@ TEST(DifferencesTest, TheDeepestNodeThatExplainsItAndNotItsAncestors) {
   const Comparison found = CompareRuns(runs);
   ASSERT_EQ(found.differences.size(), 1U);
   EXPECT_EQ(found.differences[0].path, "net/enc/MatMul");
-  EXPECT_DOUBLE_EQ(*found.differences[0].difference_j, 60);
+  EXPECT_DOUBLE_EQ(ValueOrNan(found.differences[0].difference), 60);
   EXPECT_FALSE(found.differences[0].rest);
 }
 
@@ -249,8 +255,8 @@ TEST(DifferencesTest, DustIsGatheredInTheNodeAboveIt) {
   ASSERT_EQ(found.differences.size(), 2U);
   EXPECT_EQ(found.differences[0].path, "net/big/MatMul");
   EXPECT_EQ(found.differences[1].path, "net/small");
-  EXPECT_NEAR(*found.differences[1].difference_j, 10, 1e-9);
-  EXPECT_NEAR(*found.differences[1].before_j, 100, 1e-9);
+  EXPECT_NEAR(ValueOrNan(found.differences[1].difference), 10, 1e-9);
+  EXPECT_NEAR(ValueOrNan(found.differences[1].before), 100, 1e-9);
 }
 
 TEST(DifferencesTest, EveryJouleOfDifferenceIsInOneRow) {
@@ -271,13 +277,16 @@ TEST(DifferencesTest, EveryJouleOfDifferenceIsInOneRow) {
     runs.push_back(Make("a", before));
     runs.push_back(Make("b", after));
     const Comparison found = CompareRuns(runs);
-    double sum = 0;
-    for (const DifferenceRow& row : found.differences) sum += row.difference_j.value_or(0);
-    EXPECT_NEAR(sum, *found.totals[1].attributed_j - *found.totals[0].attributed_j, 1e-9);
+    Joules sum;
+    for (const DifferenceRow& row : found.differences) {
+      sum += row.difference.value_or(Joules{});
+    }
+    const Joules all = *found.totals[1].attributed - *found.totals[0].attributed;
+    EXPECT_NEAR(sum.value, all.value, 1e-9);
     EXPECT_LE(found.differences.size(), 51U);
     for (size_t i = 1; i < found.differences.size(); ++i) {
-      EXPECT_GE(std::fabs(*found.differences[i - 1].difference_j),
-                std::fabs(*found.differences[i].difference_j));
+      EXPECT_GE(std::fabs(found.differences[i - 1].difference->value),
+                std::fabs(found.differences[i].difference->value));
     }
   }
 }
@@ -291,8 +300,8 @@ TEST(DifferencesTest, WhatIsInOneRunOnlyIsMarked) {
   EXPECT_EQ(found.differences[0].path, "net/dense/MatMul");
   EXPECT_TRUE(found.differences[0].in_before);
   EXPECT_FALSE(found.differences[0].in_after);
-  EXPECT_FALSE(found.differences[0].after_j);
-  EXPECT_DOUBLE_EQ(*found.differences[0].difference_j, -100);
+  EXPECT_FALSE(found.differences[0].after);
+  EXPECT_DOUBLE_EQ(ValueOrNan(found.differences[0].difference), -100);
   EXPECT_EQ(found.differences[1].path, "net/dense/Einsum");
   EXPECT_FALSE(found.differences[1].in_before);
   CompareOptions options;
@@ -300,7 +309,7 @@ TEST(DifferencesTest, WhatIsInOneRunOnlyIsMarked) {
   const Comparison layers = CompareRuns(runs, options);
   ASSERT_EQ(layers.differences.size(), 1U);
   EXPECT_EQ(layers.differences[0].path, "net/dense");
-  EXPECT_DOUBLE_EQ(*layers.differences[0].difference_j, -40);
+  EXPECT_DOUBLE_EQ(ValueOrNan(layers.differences[0].difference), -40);
 }
 
 TEST(DifferencesTest, ChanceIsToldFromChange) {
@@ -310,12 +319,12 @@ TEST(DifferencesTest, ChanceIsToldFromChange) {
   const Comparison found = CompareRuns(runs);
   ASSERT_EQ(found.differences.size(), 2U);
   for (const DifferenceRow& row : found.differences) {
-    ASSERT_TRUE(row.noise_j);
+    ASSERT_TRUE(row.noise);
     EXPECT_EQ(row.is_noise, row.path == "net/shaky");
   }
   // Both means have a standard error of 0.0816 / 2, with 6 degrees of freedom.
   const auto& steady = found.differences[found.differences[0].path == "net/steady" ? 0 : 1];
-  EXPECT_NEAR(*steady.noise_j, 2.4469 * std::sqrt(2.0) * std::sqrt(0.02 / 3) / 2, 1e-3);
+  EXPECT_NEAR(ValueOrNan(steady.noise), 2.4469 * std::sqrt(2.0) * std::sqrt(0.02 / 3) / 2, 1e-3);
 }
 
 TEST(DifferencesTest, UnknownEnergyIsNoDifference) {
@@ -331,15 +340,16 @@ TEST(DifferencesTest, UnknownEnergyIsNoDifference) {
   options.differences_level = ParseNameLevel("operation");
   const Comparison rows = CompareRuns(runs, options);
   ASSERT_EQ(rows.differences.size(), 2U);
-  EXPECT_FALSE(rows.differences[1].difference_j);
-  EXPECT_DOUBLE_EQ(*rows.differences[1].before_j, 5);
+  EXPECT_FALSE(rows.differences[1].difference);
+  EXPECT_DOUBLE_EQ(ValueOrNan(rows.differences[1].before), 5);
 }
 
 TEST(DifferencesTest, RunsThatAreTheSameDoNotDiffer) {
   std::vector<MadeRun> runs;
   runs.push_back(Make("a", {{"net/x/A", {10, 10}}}));
   runs.push_back(Make("b", {{"net/x/A", {10, 10}}}));
-  for (const DifferenceRow& row : CompareRuns(runs).differences) EXPECT_EQ(row.difference_j, 0);
+  for (const DifferenceRow& row : CompareRuns(runs).differences)
+    EXPECT_EQ(row.difference, Joules{0});
 }
 
 GateVerdict Gate(std::vector<MadeRun>& runs, double limit, const std::string& pattern = "") {

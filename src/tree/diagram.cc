@@ -18,17 +18,13 @@ const Column* ColumnOf(const std::vector<Column>& columns, const std::optional<P
   return found == columns.end() ? nullptr : &*found;
 }
 
-std::optional<double> Known(double energy) {
-  return std::isnan(energy) ? std::nullopt : std::optional<double>(energy);
-}
-
 // The smallest boxes become one, so that a figure stays readable; shares still add up to all.
 void Gather(EnergyDiagram& diagram, size_t most, std::vector<size_t>& box_of) {
   if (diagram.boxes.size() <= most) return;
   std::vector<size_t> order(diagram.boxes.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return diagram.boxes[a].energy_j.value_or(-1) > diagram.boxes[b].energy_j.value_or(-1);
+    return diagram.boxes[a].energy > diagram.boxes[b].energy;
   });
   std::vector<bool> kept(order.size(), false);
   for (size_t i = 0; i + 1 < most; ++i) kept[order[i]] = true;
@@ -43,7 +39,7 @@ void Gather(EnergyDiagram& diagram, size_t most, std::vector<size_t>& box_of) {
       continue;
     }
     ++rest.gathered;
-    if (box.energy_j) rest.energy_j = rest.energy_j.value_or(0) + *box.energy_j;
+    AddKnown(rest.energy, box.energy);
     if (box.origin == Origin::kEstimated) rest.origin = Origin::kEstimated;
   }
   rest.name = fmt::format("{} more", rest.gathered);
@@ -151,7 +147,7 @@ EnergyDiagram MakeDiagram(const OpTrace& trace, const TraceTree& built,
   auto add = [&](NodeId id, double energy) -> DiagramBox* {
     // With a phase, what took no part in it is not of the figure.
     if (options.phase && energy == 0) return nullptr;
-    diagram.boxes.emplace_back().energy_j = Known(energy);
+    diagram.boxes.emplace_back().energy = IfKnown<Joules>(energy);
     if (column != nullptr && !column->estimated.empty() && column->estimated[id]) {
       diagram.boxes.back().origin = Origin::kEstimated;
     }
@@ -176,20 +172,16 @@ EnergyDiagram MakeDiagram(const OpTrace& trace, const TraceTree& built,
     box->composite = !tree.IsLeaf(child);
     box->folded = part.folded;
     box->folded_range = part.folded_range;
-    if (!options.phase && !column->deviation.empty() && box->energy_j) {
-      box->deviation_j = column->deviation[child];
+    if (!options.phase && !column->deviation.empty() && box->energy) {
+      box->deviation = IfKnown<Joules>(column->deviation[child]);
     }
     for (NodeId inner = child; inner < part.end; ++inner) box_of[inner] = diagram.boxes.size() - 1;
   }
   Gather(diagram, std::max<size_t>(options.most_boxes, 2), box_of);
 
-  for (const DiagramBox& box : diagram.boxes) {
-    if (box.energy_j) diagram.energy_j = diagram.energy_j.value_or(0) + *box.energy_j;
-  }
+  for (const DiagramBox& box : diagram.boxes) AddKnown(diagram.energy, box.energy);
   for (DiagramBox& box : diagram.boxes) {
-    if (box.energy_j && diagram.energy_j.value_or(0) > 0) {
-      box.share = *box.energy_j / *diagram.energy_j;
-    }
+    if (box.energy && diagram.energy > Joules{}) box.share = *box.energy / *diagram.energy;
   }
 
   std::map<std::pair<size_t, size_t>, uint64_t> arrows;

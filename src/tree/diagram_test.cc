@@ -55,7 +55,7 @@ TEST(DiagramTest, BoxesAreThePartsOfANodeAndSharesAreOfTheFigure) {
   EXPECT_TRUE(diagram.boxes[0].composite);
   EXPECT_FALSE(diagram.boxes[1].composite);
   EXPECT_EQ(diagram.boxes[0].path, "bert/encoder/dense");
-  EXPECT_THAT(diagram.energy_j, Optional(8.0));
+  EXPECT_THAT(diagram.energy, Optional(Joules{8.0}));
   EXPECT_THAT(diagram.boxes[0].share, Optional(0.75));
 }
 
@@ -151,7 +151,7 @@ TEST(DiagramTest, ManyPartsShareABoxAndNothingIsLost) {
   ASSERT_EQ(diagram.boxes.size(), 40U);
   EXPECT_EQ(diagram.boxes.back().name, "261 more");
   EXPECT_EQ(diagram.boxes.back().gathered, 261U);
-  EXPECT_THAT(diagram.energy_j, Optional(300 * 301 / 2.0));
+  EXPECT_THAT(diagram.energy, Optional(Joules{300 * 301 / 2.0}));
   EXPECT_NEAR(SumOfShares(diagram), 1, 1e-12);
   for (const DiagramArrow& arrow : diagram.arrows) {
     EXPECT_LT(arrow.from, 40U);
@@ -166,7 +166,7 @@ TEST(DiagramTest, UnknownEnergyIsNotZero) {
   maker.Unmetered(maker.Kind("dark/MatMul"), "GPU:0");
   const EnergyDiagram diagram = DiagramOf(maker, "");
   ASSERT_EQ(diagram.boxes.size(), 2U);
-  EXPECT_FALSE(diagram.boxes[1].energy_j);
+  EXPECT_FALSE(diagram.boxes[1].energy);
   EXPECT_FALSE(diagram.boxes[1].share);
   EXPECT_THAT(diagram.boxes[0].share, Optional(1.0));
 }

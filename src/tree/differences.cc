@@ -41,7 +41,7 @@ class Finder {
     std::stable_sort(found_.rows.begin(), found_.rows.end(),
                      [](const DifferenceRow& a, const DifferenceRow& b) {
                        auto size = [](const DifferenceRow& row) {
-                         return row.difference_j ? std::fabs(*row.difference_j) : -1;
+                         return row.difference ? std::fabs(row.difference->value) : -1;
                        };
                        return size(a) > size(b);
                      });
@@ -92,7 +92,7 @@ class Finder {
         ++found_.unknown_names;
         continue;
       }
-      left[id] = after[id].energy_j - before[id].energy_j;
+      left[id] = (after[id].energy - before[id].energy).value;
       moved += std::fabs(left[id]);
     }
     std::vector<bool> listed(nodes, false);
@@ -133,16 +133,18 @@ class Finder {
     row.level = tree_.nodes[node].level;
     row.in_before = in_before_[node];
     row.in_after = in_after_[node];
-    if (before.known) row.before_j = before.energy_j;
-    if (after.known) row.after_j = after.energy_j;
+    if (before.known) row.before = before.energy;
+    if (after.known) row.after = after.energy;
     const bool unknown = (before.present && !before.known) || (after.present && !after.known);
     if (!unknown) {
-      row.difference_j = after.energy_j - before.energy_j;
-      row.noise_j = ChanceDifference(before.steps, after.steps);
-      row.is_noise = row.noise_j && std::fabs(*row.difference_j) <= *row.noise_j;
+      row.difference = after.energy - before.energy;
+      if (const auto noise = ChanceDifference(before.steps, after.steps)) {
+        row.noise = Joules{*noise};
+        row.is_noise = std::fabs(row.difference->value) <= *noise;
+      }
     }
     // What is left for a node is of interest only if it moved.
-    if (row.rest && row.difference_j == 0.0) return;
+    if (row.rest && row.difference == Joules{}) return;
     found_.rows.push_back(std::move(row));
   }
 

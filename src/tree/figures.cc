@@ -55,13 +55,13 @@ std::vector<RowFigures> Figures(const Footprint& footprint, const RowsOfKind& ro
   for (const UnmeteredOps& ops : footprint.unmetered) {
     for (const uint32_t row : rows_of_kind[ops.kind]) figures[row].present = true;
   }
-  for (size_t row = 0; row < rows; ++row) figures[row].energy_j = sums[row].value();
+  for (size_t row = 0; row < rows; ++row) figures[row].energy = {sums[row].value()};
   if (!per_step) return figures;
 
   const size_t steps = std::max<size_t>(1, KnownSteps(footprint).size());
   for (RowFigures& row : figures) {
-    row.energy_j /= static_cast<double>(steps);
-    row.steps.mean = row.energy_j;
+    row.energy /= static_cast<double>(steps);
+    row.steps.mean = row.energy.value;
     row.steps.size = steps;
   }
   if (steps < 2) return figures;

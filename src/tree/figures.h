@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/units.h"
 #include "tree/statistics.h"
 #include "tree/tree.h"
 
@@ -21,7 +22,7 @@ inline constexpr double kMostUncovered = 0.01;
 struct RowFigures {
   bool present = false;  // it has operations
   bool known = false;    // the energy of at least one of them is known
-  double energy_j = 0;   // of the whole run, or of a step on average
+  Joules energy;         // of the whole run, or of a step on average
   Sample steps;          // its energy step by step; empty where energies are of the whole run
 };
 

@@ -172,8 +172,8 @@ TEST(FoldTest, SummaryAddsUpTheLayersUnderOneName) {
   const OperationTable summary = Operations(maker.trace(), maker.footprint(), folded);
   ASSERT_EQ(summary.size(), 1U);
   EXPECT_EQ(summary[0].name, "net/layer_*/ffn/MatMul");
-  EXPECT_EQ(summary[0].energy_j, 33);
-  EXPECT_EQ(summary[0].seconds, 3);
+  EXPECT_EQ(summary[0].energy, Joules{33});
+  EXPECT_EQ(summary[0].time, Seconds{3});
   EXPECT_EQ(summary[0].count, 6U);
   EXPECT_EQ(summary[0].layers, 3U);
 }

@@ -3,6 +3,7 @@
 
 #include "tree/derived_columns.h"
 #include "tree/tree.h"
+#include "types/unknown.h"
 
 namespace beryl::tree {
 
@@ -82,7 +83,7 @@ TreeColumns ForwardPass(const OpTrace& trace, const Footprint& energy, const Foo
   seconds.quantity = Quantity::kTime;
   tree.columns.push_back(std::move(seconds));
   for (Column& column : tree.columns) {
-    for (double& value : column.total) value /= model.alignment.passes;
+    for (double& value : column.total) value /= model.alignment.passes.value_or(kUnknown);
   }
   for (const Column& column : model.beside.columns) {
     if (column.origin == Origin::kDescribed) tree.columns.push_back(column);

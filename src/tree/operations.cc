@@ -21,14 +21,14 @@ struct Part {
   size_t row = 0;
   uint32_t step = kNoStep;
   uint32_t channel = 0;
-  double energy_j = 0;
+  double joules = 0;
   double seconds = 0;
 };
 
 // Seconds at work by channel; how long that is in all.
 using Busy = std::map<uint32_t, double>;
-double TimeOf(const Busy& busy, const Footprint& footprint) {
-  if (busy.size() == 1) return busy.begin()->second;
+Seconds TimeOf(const Busy& busy, const Footprint& footprint) {
+  if (busy.size() == 1) return {busy.begin()->second};
   // Several meters of the same devices saw the same runs. Of meters whose devices overlap, the one
   // of more devices saw what the others did.
   std::map<std::vector<uint16_t>, double> by_devices;
@@ -41,13 +41,13 @@ double TimeOf(const Busy& busy, const Footprint& footprint) {
   std::stable_sort(groups.begin(), groups.end(),
                    [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
   std::set<uint16_t> seen;
-  double time = 0;
+  Seconds time;
   for (const auto& [devices, seconds] : groups) {
     const bool overlaps = std::any_of(devices.begin(), devices.end(),
                                       [&](uint16_t device) { return seen.contains(device); });
     if (overlaps) continue;
     seen.insert(devices.begin(), devices.end());
-    time += seconds;
+    time += Seconds{seconds};
   }
   return time;
 }
@@ -78,18 +78,18 @@ class TableMaker {
       row.count += share.count;
       unknown_[at] += share.unknown.seconds();
       if (!share.IsKnown()) continue;
-      row.energy_j = row.energy_j.value_or(0) + share.energy.value;
+      AddKnown(row.energy, share.energy);
       if (footprint_.channels[share.channel].origin == Origin::kEstimated) {
         row.origin = Origin::kEstimated;
       }
       if (footprint_.channels[share.channel].static_part) {
-        row.static_j = row.static_j.value_or(0) + share.static_part.value;
+        AddKnown(row.static_part, share.static_part);
       }
       parts_.push_back({at, share.step, share.channel, share.energy.value, share.busy.seconds()});
     }
     for (const UnmeteredOps& ops : footprint_.unmetered) {
       const size_t at = Row(ops.kind, kUnmetered + ops.device, trace_.devices[ops.device]);
-      rows_[at].seconds += ops.busy.seconds();
+      rows_[at].time += ToSeconds(ops.busy);
       rows_[at].count += ops.count;
     }
     Finish();
@@ -152,17 +152,17 @@ class TableMaker {
       const size_t begin = part;
       while (part < parts_.size() && parts_[part].row == i) ++part;
       Measure(rows_[i], begin, part);
-      if (!rows_[i].energy_j) rows_[i].seconds += unknown_[i];
+      if (!rows_[i].energy) rows_[i].time += Seconds{unknown_[i]};
     }
     if (devices_ == Devices::kSummed) CountRuns();
     std::stable_sort(rows_.begin(), rows_.end(), [](const OperationRow& a, const OperationRow& b) {
-      return a.energy_j.value_or(-1) > b.energy_j.value_or(-1);
+      return a.energy > b.energy;  // what is not known comes last
     });
   }
 
   // Time, power and what they and the energy are a step, from the row's parts.
   void Measure(OperationRow& row, size_t begin, size_t end) {
-    if (!row.energy_j) return;
+    if (!row.energy) return;
     Busy busy;
     std::vector<double> step_joules;
     std::vector<double> step_watts;
@@ -171,23 +171,24 @@ class TableMaker {
       double joules = 0;
       Busy busy_in_step;
       for (; i < end && parts_[i].step == step; ++i) {
-        joules += parts_[i].energy_j;
+        joules += parts_[i].joules;
         busy_in_step[parts_[i].channel] += parts_[i].seconds;
         busy[parts_[i].channel] += parts_[i].seconds;
       }
       if (step == kNoStep) continue;
       step_joules.push_back(joules);
-      const double seconds = TimeOf(busy_in_step, footprint_);
-      if (seconds > 0) step_watts.push_back(joules / seconds);
+      const Seconds time = TimeOf(busy_in_step, footprint_);
+      if (time > Seconds{}) step_watts.push_back(joules / time.value);
     }
-    row.seconds = TimeOf(busy, footprint_);
-    if (row.seconds > 0) row.power_w = *row.energy_j / row.seconds;
+    row.time = TimeOf(busy, footprint_);
+    if (row.time > Seconds{}) row.power = *row.energy / row.time;
     if (step_count_ < 2) return;
     const Spread spread = SpreadOf(step_joules, step_count_);
-    row.mean_step_j = spread.Mean(step_count_);
-    row.deviation_step_j = spread.Deviation(step_count_);
+    row.mean_step_energy = Joules{spread.Mean(step_count_)};
+    row.deviation_step_energy = Joules{spread.Deviation(step_count_)};
     if (step_watts.size() < 2) return;
-    row.deviation_step_w = SpreadOf(step_watts, step_watts.size()).Deviation(step_watts.size());
+    row.deviation_step_power =
+        Watts{SpreadOf(step_watts, step_watts.size()).Deviation(step_watts.size())};
   }
 
   // A run that several channels feed is still one run.
@@ -221,7 +222,7 @@ std::vector<double> SelfSeconds(const Footprint& footprint, const TraceTree& bui
     busy[built.node_of_kind[share.kind]][share.channel] += share.busy.seconds();
   }
   std::vector<double> seconds(built.tree.nodes.size(), 0);
-  for (const auto& [node, channels] : busy) seconds[node] = TimeOf(channels, footprint);
+  for (const auto& [node, channels] : busy) seconds[node] = TimeOf(channels, footprint).value;
   return seconds;
 }
 
@@ -245,16 +246,16 @@ OperationRanking Rank(const OpTrace& trace, const Footprint& footprint, const Tr
   };
   ranking.rows = make(Devices::kSummed);
   for (const OperationRow& row : ranking.rows) {
-    if (row.energy_j) ranking.total_j = ranking.total_j.value_or(0) + *row.energy_j;
+    AddKnown(ranking.total, row.energy);
   }
   std::erase_if(ranking.rows, [&](const OperationRow& row) {
-    if (by_power && !row.power_w) return true;
+    if (by_power && !row.power) return true;
     return options.min_share > 0 &&
-           row.energy_j.value_or(0) < options.min_share * ranking.total_j.value_or(0);
+           row.energy.value_or(Joules{}) < options.min_share * ranking.total.value_or(Joules{});
   });
   if (by_power) {
     // To the microwatt: names that ran at the same power are ranked by energy, not by dust.
-    auto watts = [](const OperationRow& row) { return std::round(*row.power_w * 1e6); };
+    auto watts = [](const OperationRow& row) { return std::round(row.power->value * 1e6); };
     std::stable_sort(
         ranking.rows.begin(), ranking.rows.end(),
         [&](const OperationRow& a, const OperationRow& b) { return watts(a) > watts(b); });
@@ -268,7 +269,7 @@ OperationRanking Rank(const OpTrace& trace, const Footprint& footprint, const Tr
   }
   ranking.by_device = make(Devices::kApart);
   std::erase_if(ranking.by_device, [&](const OperationRow& row) {
-    return (by_power && !row.power_w) || !place.contains(Key(row.name, row.phase));
+    return (by_power && !row.power) || !place.contains(Key(row.name, row.phase));
   });
   std::stable_sort(ranking.by_device.begin(), ranking.by_device.end(),
                    [&](const OperationRow& a, const OperationRow& b) {

@@ -178,7 +178,7 @@ void OverRuns(const std::vector<RunToCompare>& runs, Precision& precision) {
   for (size_t run = 0; run < runs.size(); ++run) {
     std::vector<double> sample(place_of.size(), kUnknown);
     for (const NamedEnergy& entry : profiles[run]) {
-      sample[place_of.at({entry.name, entry.phase})] = entry.energy_j;
+      sample[place_of.at({entry.name, entry.phase})] = ValueOrNan(entry.energy);
     }
     AddKnown(sample, widener.PieceOf(run));
   }

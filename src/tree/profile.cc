@@ -136,12 +136,10 @@ EnergyProfile ProfileOf(const NameTable& names, const Footprint& footprint,
   EnergyProfile profile;
   for (size_t name = 0; name < energy.size(); ++name) {
     if (!ran[name]) continue;
-    NamedEnergy entry{names.names[name].text, names.names[name].phase, energy[name] / divisor,
-                      kUnknown};
+    NamedEnergy entry{names.names[name].text, names.names[name].phase,
+                      IfKnown<Joules>(energy[name] / divisor), std::nullopt};
     for (size_t at = name * channels; at < (name + 1) * channels; ++at) {
-      if (!(seconds[at] > 0)) continue;
-      const double power = joules[at] / seconds[at];
-      entry.power_w = std::isnan(entry.power_w) ? power : entry.power_w + power;
+      if (seconds[at] > 0) AddKnown(entry.power, Watts{joules[at] / seconds[at]});
     }
     profile.push_back(std::move(entry));
   }

@@ -36,13 +36,13 @@ TEST(RankingTest, DevicesAreAddedUpAndKeptApartBeside) {
 
   const OperationRanking ranking = RankAs(maker, {});
   EXPECT_THAT(NamesOf(ranking.rows), ElementsAre("b/MatMul", "a/MatMul"));
-  EXPECT_THAT(ranking.rows[0].energy_j, Optional(7.0));
+  EXPECT_THAT(ranking.rows[0].energy, Optional(Joules{7.0}));
   EXPECT_EQ(ranking.rows[0].device, "CPU:0, DRAM:0");
   EXPECT_EQ(ranking.rows[0].count, 1U) << "two meters saw one run";
-  EXPECT_EQ(ranking.rows[0].seconds, 1);
-  EXPECT_THAT(ranking.rows[0].power_w, Optional(7.0));
+  EXPECT_EQ(ranking.rows[0].time, Seconds{1});
+  EXPECT_THAT(ranking.rows[0].power, Optional(Watts{7.0}));
   EXPECT_EQ(ranking.rows[1].count, 2U);
-  EXPECT_THAT(ranking.total_j, Optional(13.0));
+  EXPECT_THAT(ranking.total, Optional(Joules{13.0}));
   EXPECT_THAT(NamesOf(ranking.by_device), ElementsAre("b/MatMul", "b/MatMul", "a/MatMul"));
   EXPECT_EQ(ranking.by_device[1].device, "DRAM:0");
 }
@@ -59,8 +59,8 @@ TEST(RankingTest, TimeOnTwoDevicesAddsUpAndAMeterOfBothCountsOnce) {
   maker.footprint().channels[2].fed_devices = {0, 1};
   const OperationRanking ranking = RankAs(maker, {});
   ASSERT_EQ(ranking.rows.size(), 1U);
-  EXPECT_DOUBLE_EQ(ranking.rows[0].seconds, 3);
-  EXPECT_THAT(ranking.rows[0].power_w, Optional(120.0));
+  EXPECT_DOUBLE_EQ(ranking.rows[0].time.value, 3);
+  EXPECT_THAT(ranking.rows[0].power, Optional(Watts{120.0}));
 }
 
 TEST(RankingTest, PhasesAreProjections) {
@@ -70,11 +70,11 @@ TEST(RankingTest, PhasesAreProjections) {
   double sum = 0;
   for (const Phase phase : {Phase::kForward, Phase::kBackward, Phase::kOptimizer}) {
     const OperationRanking ranking = RankAs(maker, {.phase = phase, .min_share = 0});
-    sum += ranking.total_j.value_or(0);
+    sum += ranking.total.value_or(Joules{}).value;
     for (const OperationRow& row : ranking.rows) EXPECT_EQ(row.phase, phase);
   }
-  EXPECT_DOUBLE_EQ(sum, *RankAs(maker, {}).total_j);
-  EXPECT_FALSE(RankAs(maker, {.phase = Phase::kOptimizer}).total_j);
+  EXPECT_DOUBLE_EQ(sum, RankAs(maker, {}).total->value);
+  EXPECT_FALSE(RankAs(maker, {.phase = Phase::kOptimizer}).total);
 }
 
 TEST(RankingTest, LikeLayersAreAddedUpInAStef) {
@@ -83,7 +83,7 @@ TEST(RankingTest, LikeLayersAreAddedUpInAStef) {
   maker.Share(maker.Kind("bert/layer_1/dense/MatMul"), 3);
   const OperationRanking ranking = RankAs(maker, {.kind = OperationRanking::Kind::kStef});
   EXPECT_THAT(NamesOf(ranking.rows), ElementsAre("bert/layer_*/dense/MatMul"));
-  EXPECT_THAT(ranking.rows[0].energy_j, Optional(8.0));
+  EXPECT_THAT(ranking.rows[0].energy, Optional(Joules{8.0}));
   EXPECT_EQ(ranking.rows[0].layers, 2U);
 }
 
@@ -98,15 +98,15 @@ TEST(RankingTest, AnStpfIsByPowerWithItsDeviationAndLeavesOutTheUnknown) {
   maker.Unmetered(maker.Kind("dark/MatMul"), "GPU:0");
   const OperationRanking ranking = RankAs(maker, {.kind = OperationRanking::Kind::kStpf});
   EXPECT_THAT(NamesOf(ranking.rows), ElementsAre("hot/MatMul", "long/MatMul"));
-  EXPECT_DOUBLE_EQ(*ranking.rows[0].power_w, 100);
-  EXPECT_NEAR(*ranking.rows[0].deviation_step_w, 14.142, 1e-3);
-  EXPECT_DOUBLE_EQ(*ranking.rows[1].deviation_step_w, 0);
+  EXPECT_DOUBLE_EQ(ValueOrNan(ranking.rows[0].power), 100);
+  EXPECT_NEAR(ValueOrNan(ranking.rows[0].deviation_step_power), 14.142, 1e-3);
+  EXPECT_DOUBLE_EQ(ValueOrNan(ranking.rows[1].deviation_step_power), 0);
 
   const OperationRanking large =
       RankAs(maker, {.kind = OperationRanking::Kind::kStpf, .min_share = 0.5});
   EXPECT_THAT(NamesOf(large.rows), ElementsAre("long/MatMul"));
   EXPECT_THAT(NamesOf(large.by_device), ElementsAre("long/MatMul"));
-  EXPECT_THAT(large.total_j, Optional(120.0)) << "of all names, shown or not";
+  EXPECT_THAT(large.total, Optional(Joules{120.0})) << "of all names, shown or not";
 }
 
 TEST(RankingTest, WhatHasNoMeterIsARowOfItsOwnAndLast) {
@@ -116,7 +116,7 @@ TEST(RankingTest, WhatHasNoMeterIsARowOfItsOwnAndLast) {
   maker.Unmetered(kind, "GPU:0");
   const OperationRanking ranking = RankAs(maker, {});
   ASSERT_EQ(ranking.rows.size(), 2U);
-  EXPECT_FALSE(ranking.rows[1].energy_j);
+  EXPECT_FALSE(ranking.rows[1].energy);
   EXPECT_EQ(ranking.by_device.size(), 2U);
 }
 
@@ -124,7 +124,7 @@ TEST(RankingTest, ARunWithoutOperationsHasNothingToRank) {
   TraceMaker maker;
   const OperationRanking ranking = RankAs(maker, {});
   EXPECT_TRUE(ranking.rows.empty());
-  EXPECT_FALSE(ranking.total_j);
+  EXPECT_FALSE(ranking.total);
 }
 
 }  // namespace

@@ -43,8 +43,8 @@ SimilarityMatrices Similarity(const std::vector<std::string>& labels,
     matrices.names.push_back(profiles[run].size());
     for (const NamedEnergy& entry : profiles[run]) {
       const size_t place = place_of.at({entry.name, entry.phase});
-      energy[run][place] = entry.energy_j;
-      power[run][place] = entry.power_w;
+      energy[run][place] = ValueOrNan(entry.energy);
+      power[run][place] = ValueOrNan(entry.power);
       has[run][place] = true;
     }
   }

@@ -167,12 +167,12 @@ struct NameLevel {
 std::optional<NameLevel> ParseNameLevel(std::string_view text);
 std::string NameLevelWords(NameLevel level);
 
-// One name's energy over all devices, and its power while at work. NaN: not known.
+// One name's energy over all devices, and its power while at work.
 struct NamedEnergy {
   std::string name;
   Phase phase = Phase::kForward;
-  double energy_j = 0;
-  double power_w = 0;
+  std::optional<Joules> energy;
+  std::optional<Watts> power;
 };
 using EnergyProfile = std::vector<NamedEnergy>;
 // `per_step`: what ran in steps, divided by the steps of which energy is known.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/units.h"
 #include "types/account_report.h"
 #include "types/column.h"
 #include "types/model_tree.h"
@@ -26,7 +27,7 @@ struct OperationRanking {
   OperationTable rows;
   OperationTable by_device;  // what they are made of, a row a device, in the same order
   // Of all names in these phases, in `rows` or not; nothing: none of it is known.
-  std::optional<double> total_j;
+  std::optional<Joules> total;
   double min_share = 0;  // of that, to be in `rows`
 };
 
@@ -38,10 +39,10 @@ struct DiagramBox {
   bool composite = false;  // has parts of its own
   uint32_t folded = 1;     // like nodes added up in it
   std::string folded_range;
-  std::optional<double> energy_j;
+  std::optional<Joules> energy;
   Origin origin = Origin::kMeasured;  // estimated: all or part of that energy is
   std::optional<double> share;        // of all boxes of this diagram, 0 to 1
-  std::optional<double> deviation_j;
+  std::optional<Joules> deviation;
   uint32_t gathered = 0;  // small parts that share this box because there are too many; 0: none
   // Kinds of operations outside of the node that feed this box, and that it feeds.
   uint64_t from_outside = 0;
@@ -58,8 +59,8 @@ struct DiagramArrow {
 struct EnergyDiagram {
   std::string path;  // of the node whose parts these are; empty: the whole program
   std::optional<Phase> phase;
-  std::optional<double> energy_j;  // all boxes
-  std::vector<DiagramBox> boxes;   // in the order of the program
+  std::optional<Joules> energy;   // all boxes
+  std::vector<DiagramBox> boxes;  // in the order of the program
   std::vector<DiagramArrow> arrows;
   bool has_dataflow = false;  // inputs or flows are known; if not, no arrow does not mean none
   bool described_dataflow = false;  // by the model's description, and not by the trace

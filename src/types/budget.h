@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/units.h"
 #include "types/op_trace.h"
 
 namespace beryl {
@@ -15,9 +16,9 @@ struct BudgetLine {
   std::string pattern;         // a path; * stands for anything within a level, ** for any levels
   bool whole_run = false;      // `total`: all operations, whatever their path; `pattern` is "total"
   std::optional<Phase> phase;  // nothing: all of them
-  std::optional<double> limit_j;
+  std::optional<Joules> limit_energy;
   std::optional<double> limit_share;  // of the energy of all operations, 0.25 for 25 %
-  bool per_step = false;              // `limit_j` is for a step, on average
+  bool per_step = false;              // `limit_energy` is for a step, on average
   uint64_t line = 0;                  // in the file, from 1
   std::string text;                   // as it stands there
 };
@@ -28,7 +29,7 @@ struct BudgetVerdict {
   uint64_t matched_count = 0;        // of all of them
   std::vector<std::string> nearest;  // where nothing was met: paths that look like the pattern
   // All that matched, added up; for a step where the budget is for one. Nothing: not known.
-  std::optional<double> energy_j;
+  std::optional<Joules> energy;
   std::optional<double> share;  // of the energy of all operations
   bool passed = false;
   std::string reason;  // why it did not pass, or what to know where it did; a sentence or empty

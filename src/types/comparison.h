@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/units.h"
 #include "types/account_report.h"
 #include "types/model_tree.h"
 #include "types/note.h"
@@ -37,14 +38,14 @@ struct SimilarityMatrices {
 struct RunTotal {
   std::string run;
   // Nothing: it has operations in that phase, and the energy of none of them is known.
-  std::array<std::optional<double>, kPhaseCount> phase_j;
-  std::optional<double> attributed_j;
-  std::optional<double> deviation_j;  // over steps; nothing where there are fewer than two
-  double idle_j = 0;                  // between the first and the last operation
-  double unattributed_j = 0;
+  std::array<std::optional<Joules>, kPhaseCount> by_phase;
+  std::optional<Joules> attributed;
+  std::optional<Joules> deviation;  // over steps; nothing where there are fewer than two
+  Joules idle;                      // between the first and the last operation
+  Joules unattributed;
   size_t steps = 0;  // those of which energy is known
-  std::optional<double>
-      outside_step_j;  // of the whole run: ran in no step, so not in a step's energy
+  // Of the whole run: ran in no step, so not in a step's energy.
+  std::optional<Joules> outside_steps;
 };
 
 // One name in two runs.
@@ -54,13 +55,13 @@ struct DifferenceRow {
   Level level = Level::kModule;
   bool in_before = false;
   bool in_after = false;
-  std::optional<double> before_j;  // nothing: not in that run, or not known there
-  std::optional<double> after_j;
+  std::optional<Joules> before;  // nothing: not in that run, or not known there
+  std::optional<Joules> after;
   // What is not in a run took no energy there. Nothing: not known.
-  std::optional<double> difference_j;
+  std::optional<Joules> difference;
   // Half width of the range that chance explains, from the deviation over steps of both runs (95
   // %); nothing: fewer than two steps in one of them, so nobody can tell.
-  std::optional<double> noise_j;
+  std::optional<Joules> noise;
   bool is_noise = false;
 };
 
@@ -73,10 +74,10 @@ struct GateLimit {
 struct GateVerdict {
   GateLimit gate;
   std::string run;
-  std::optional<double> before_j;
-  std::optional<double> after_j;
+  std::optional<Joules> before;
+  std::optional<Joules> after;
   std::optional<double> change;  // relative; nothing: cannot be told, and `reason` says why
-  std::optional<double> noise;   // half width of what chance explains, in the same unit
+  std::optional<double> noise;   // half width of what chance explains, relative too
   bool passed = false;
   bool certain = false;             // the noise does not reach from the change to the limit
   std::string reason;               // why it cannot be told; else empty

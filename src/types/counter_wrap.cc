@@ -6,7 +6,7 @@
 namespace beryl {
 namespace {
 
-constexpr double kMicrojoule = 1e-6;
+constexpr Joules kMicrojoule{1e-6};
 
 // A 32-bit count of microjoules, and max_energy_range_uj of RAPL zones that count in 15.3 and in 61
 // microjoules.
@@ -19,21 +19,22 @@ constexpr double kSuddenlyMore = 20;
 constexpr double kLikeTheOthers = 10;
 
 // A counter that was reset, or that stumbled by a unit, did not pass its whole range at once.
-bool MayHaveWrapped(const CounterFall& fall, double range, double most_w) {
-  const double joules = (range - fall.before + fall.after) * fall.joules_per_count;
-  return range >= fall.before && joules <= most_w * fall.seconds;
+bool MayHaveWrapped(const CounterFall& fall, double range, Watts most) {
+  const Joules energy = (range - fall.before + fall.after) * fall.per_count;
+  return range >= fall.before && energy <= most * fall.elapsed;
 }
 
 }  // namespace
 
 std::optional<double> WrapRange(const CounterFall& fall, double range) {
+  const Watts usual = fall.usual_power.value_or(Watts{});
   if (range > 0) {
-    const double most_w = std::max(kMostCounterWatts, kSuddenlyMore * fall.usual_w);
-    return MayHaveWrapped(fall, range, most_w) ? std::optional(range) : std::nullopt;
+    const Watts most = std::max(kMostCounterPower, kSuddenlyMore * usual);
+    return MayHaveWrapped(fall, range, most) ? std::optional(range) : std::nullopt;
   }
-  if (fall.joules_per_count != kMicrojoule) return std::nullopt;
+  if (fall.per_count != kMicrojoule) return std::nullopt;
   for (const double known : kRangesUj) {
-    if (MayHaveWrapped(fall, known, kLikeTheOthers * fall.usual_w)) return known;
+    if (MayHaveWrapped(fall, known, kLikeTheOthers * usual)) return known;
   }
   return std::nullopt;
 }

@@ -4,18 +4,20 @@
 
 #include <optional>
 
+#include "base/units.h"
+
 namespace beryl {
 
 // No counter is taken to read more than this that has not done so before.
-inline constexpr double kMostCounterWatts = 1000;
+inline constexpr Watts kMostCounterPower{1000};
 
 // Two readings of a counter, of which the later is lower.
 struct CounterFall {
   double before = 0;  // counts
   double after = 0;   // counts
-  double joules_per_count = 1;
-  double seconds = 0;  // from the one to the other
-  double usual_w = 0;  // as it counts otherwise; 0: too little is known
+  Joules per_count{1};
+  Seconds elapsed;                   // from the one to the other
+  std::optional<Watts> usual_power;  // as it counts otherwise; nothing: too little is known
 };
 
 // The count at which it wrapped, once; nothing: it was reset, or that cannot be told. `range` is

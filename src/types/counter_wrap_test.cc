@@ -8,8 +8,10 @@ namespace {
 constexpr double kJoule = 1e6;  // microjoules
 constexpr double kRange = 262'143'328'850;
 
-CounterFall Fall(double before, double after, double seconds, double usual_w) {
-  return {before, after, 1e-6, seconds, usual_w};
+// `watts` 0: too little is known of its usual power.
+CounterFall Fall(double before, double after, double seconds, double watts) {
+  const auto usual = watts > 0 ? std::optional(Watts{watts}) : std::nullopt;
+  return {before, after, Joules{1e-6}, Seconds{seconds}, usual};
 }
 
 TEST(CounterWrapTest, WrapsAtTheRangeThatTheMeterTells) {
@@ -19,7 +21,8 @@ TEST(CounterWrapTest, WrapsAtTheRangeThatTheMeterTells) {
   EXPECT_EQ(WrapRange(Fall(kRange - 45 * kJoule, 45 * kJoule, 0.1, 0), kRange), kRange);
   EXPECT_EQ(WrapRange(Fall(900, 700, 1e-4, 8), 1000), 1000);
   // Also in another unit.
-  EXPECT_EQ(WrapRange({4'000'000'000, 0, 61e-6, 1000, 50}, 4'294'967'296), 4'294'967'296);
+  EXPECT_EQ(WrapRange({4'000'000'000, 0, Joules{61e-6}, Seconds{1000}, Watts{50}}, 4'294'967'296),
+            4'294'967'296);
 }
 
 TEST(CounterWrapTest, AResetOrAStumbleIsNoWrap) {
@@ -36,7 +39,7 @@ TEST(CounterWrapTest, KnowsTheRangesOfMicrojoules) {
     EXPECT_FALSE(WrapRange(Fall(range - 500 * kJoule, 5 * kJoule, 0.1, 50), 0));
     EXPECT_FALSE(WrapRange(Fall(range - 5 * kJoule, 5 * kJoule, 0.1, 0), 0))
         << "a guess at a guess";
-    EXPECT_FALSE(WrapRange({range - 5, 5, 61e-6, 0.1, 50}, 0));
+    EXPECT_FALSE(WrapRange({range - 5, 5, Joules{61e-6}, Seconds{0.1}, Watts{50}}, 0));
   }
 }
 

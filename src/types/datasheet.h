@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/units.h"
 #include "types/description.h"
 
 namespace beryl {
@@ -21,8 +22,8 @@ struct Datasheet {
   double bandwidth = 0;       // bytes a second to and from memory
   double link_bandwidth = 0;  // bytes a second to another GPU, each way; 0: by the host
   double memory = 0;          // bytes
-  double idle_w = 0;
-  double board_w = 0;  // at most
+  Watts idle_power;
+  Watts board_power;  // at most
   // Where each figure is from: a line each, "matmul_flops: ...".
   std::vector<std::string> sources;
 };

@@ -2,15 +2,15 @@
 
 namespace beryl {
 
-double WattsOf(const DescribedPrediction& prediction, NodeId node) {
-  if (node >= prediction.seconds.size() || !(prediction.seconds[node] > 0)) return kUnknown;
-  return prediction.energy.total[node] / prediction.seconds[node];
+std::optional<Watts> PowerOf(const DescribedPrediction& prediction, NodeId node) {
+  if (node >= prediction.seconds.size() || !(prediction.seconds[node] > 0)) return std::nullopt;
+  return IfKnown<Watts>(prediction.energy.total[node] / prediction.seconds[node]);
 }
 
-double JoulesPerToken(const DescribedPrediction& prediction, NodeId node) {
+std::optional<Joules> EnergyPerToken(const DescribedPrediction& prediction, NodeId node) {
   const Description& description = prediction.description;
   const double tokens = TokensOf(description.input, description.nodes[node].phase);
-  return tokens > 0 ? prediction.energy.total[node] / tokens : kUnknown;
+  return tokens > 0 ? IfKnown<Joules>(prediction.energy.total[node] / tokens) : std::nullopt;
 }
 
 }  // namespace beryl

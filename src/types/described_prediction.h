@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/units.h"
 #include "types/column.h"
 #include "types/dataset.h"
 #include "types/description.h"
@@ -32,10 +33,10 @@ struct DescribedPrediction {
   std::optional<QueryCosts> costs;
 };
 
-// Where the profile does not know the time, or no tokens go in: NaN.
-double WattsOf(const DescribedPrediction& prediction, NodeId node);
+// Nothing: the profile does not know the time, or no tokens go in.
+std::optional<Watts> PowerOf(const DescribedPrediction& prediction, NodeId node);
 // Over the tokens of the node's phase.
-double JoulesPerToken(const DescribedPrediction& prediction, NodeId node);
+std::optional<Joules> EnergyPerToken(const DescribedPrediction& prediction, NodeId node);
 
 // A line of a sweep: what was set, and what came of it.
 struct SweepRow {

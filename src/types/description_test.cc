@@ -49,12 +49,12 @@ TEST(DescribedPredictionTest, WithoutTimeOrTokensNothingIsKnown) {
   prediction.description.nodes.resize(1);
   prediction.description.input = {.batch = 4, .seq = 5};
   prediction.energy.total = {10};
-  EXPECT_TRUE(std::isnan(WattsOf(prediction, 0)));
-  EXPECT_EQ(JoulesPerToken(prediction, 0), 0.5);
+  EXPECT_FALSE(PowerOf(prediction, 0));
+  EXPECT_EQ(EnergyPerToken(prediction, 0), Joules{0.5});
   prediction.seconds = {2};
-  EXPECT_EQ(WattsOf(prediction, 0), 5);
+  EXPECT_EQ(PowerOf(prediction, 0), Watts{5});
   prediction.description.input.image_size = 224;
-  EXPECT_TRUE(std::isnan(JoulesPerToken(prediction, 0)));
+  EXPECT_FALSE(EnergyPerToken(prediction, 0));
 }
 
 }  // namespace

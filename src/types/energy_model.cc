@@ -27,7 +27,7 @@ std::string Decimals(double value, int decimals) {
 }
 
 // Two digits, or as many as a whole number has: "98", "1.5", "0.12".
-std::string Watts(double watts) {
+std::string WattsText(double watts) {
   const double size = std::fabs(watts);
   return Decimals(watts, size >= 9.95 ? 0 : size >= 0.995 ? 1 : 2) + " W";
 }
@@ -65,10 +65,10 @@ std::string LawSentence(const EnergyLaw& law) {
   };
   add_energy(law.gpu_energy, "GPU energy");
   add_energy(law.cpu_energy, "CPU energy");
-  sentence += Watts(law.rest_w.value) + " x time";
+  sentence += WattsText(law.rest_w.value) + " x time";
   sentence += Assumed(law.rest_w);
   if (law.busy_w) {
-    sentence += ", and " + Watts(law.busy_w->value) + " for each % of CPU above " +
+    sentence += ", and " + WattsText(law.busy_w->value) + " for each % of CPU above " +
                 Decimals(law.busy_reference, 1) + " %";
     sentence += Assumed(*law.busy_w);
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/units.h"
 #include "types/column.h"
 #include "types/dataset.h"
 #include "types/model_tree.h"
@@ -24,14 +25,19 @@ struct EnergyOrigin {
   std::vector<Note> notes;
 };
 
-// The same energy in the two ways it may be known. NaN: not known.
+// The same energy in the two ways it may be known.
 struct TwoEnergies {
-  double measured_j = kUnknown;
-  double predicted_j = kUnknown;
+  std::optional<Joules> measured;
+  std::optional<Joules> predicted;
 };
-// What they are of `whole`: 0.25 for a quarter.
-inline TwoEnergies SharesOf(const TwoEnergies& energy, const TwoEnergies& whole) {
-  return {energy.measured_j / whole.measured_j, energy.predicted_j / whole.predicted_j};
+// What they are of `whole`: 0.25 for a quarter. NaN: not known.
+struct TwoShares {
+  double measured = kUnknown;
+  double predicted = kUnknown;
+};
+inline TwoShares SharesOf(const TwoEnergies& energy, const TwoEnergies& whole) {
+  return {ValueOrNan(energy.measured) / ValueOrNan(whole.measured),
+          ValueOrNan(energy.predicted) / ValueOrNan(whole.predicted)};
 }
 
 // Where the energy of one model goes: the mean over its input sizes.
@@ -88,8 +94,8 @@ struct QueryCosts {
     double batch_size = 0;
     double seq_len = 0;
     bool predicted = false;
-    double batch_j = kUnknown;  // of the model, once
-    double query_j = kUnknown;
+    std::optional<Joules> batch_energy;  // of the model, once
+    std::optional<Joules> query_energy;
     double kwh = kUnknown;
     double kwh_low = kUnknown;  // of a prediction with an interval
     double kwh_high = kUnknown;
@@ -118,15 +124,15 @@ struct Tradeoff {
     std::string label;
     double accuracy = 0;
     TwoEnergies energy;
-    double low_j = kUnknown;  // of the prediction
-    double high_j = kUnknown;
+    std::optional<Joules> low;  // of the prediction
+    std::optional<Joules> high;
     // On the Pareto front: none of the others takes less and is as accurate, or takes as little
     // and is more accurate.
     bool optimal_measured = false;
     bool optimal_predicted = false;
   };
   std::vector<Point> points;  // by energy, the least first
-  std::optional<double> budget_j;
+  std::optional<Joules> budget;
   std::optional<double> target;
   // Positions in `points`. Nothing: no model is that frugal or that accurate.
   struct Choice {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/units.h"
 #include "types/dataset.h"
 #include "types/energy_model.h"
 #include "types/note.h"
@@ -47,7 +48,7 @@ struct Evaluation {
   std::vector<Seed> seeds;
   std::vector<std::string> laws;  // of kLaw: the law of each fold, in words
   std::vector<Note> notes;
-  double seconds = 0;
+  Seconds duration;
 };
 
 // How well a law does that was fitted to a few measurements only.

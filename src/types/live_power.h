@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,15 +10,14 @@
 #include "types/power_trace.h"
 #include "types/provenance.h"
 #include "types/recording.h"
-#include "types/unknown.h"
 
 namespace beryl {
 
 struct LiveChannel {
-  PowerChannel channel;        // without readings
-  std::string within;          // the channels that contain it, "wall:1 + wall:2"; empty: none
-  double energy_j = kUnknown;  // since `start`; NaN: not known
-  double power_w = kUnknown;   // NaN: not known
+  PowerChannel channel;          // without readings
+  std::string within;            // the channels that contain it, "wall:1 + wall:2"; empty: none
+  std::optional<Joules> energy;  // since `start`
+  std::optional<Watts> power;
 };
 
 // Energy of a device since a session started. Devices may be added up.
@@ -25,8 +25,8 @@ struct LiveDevice {
   std::string device;
   Origin origin = Origin::kMeasured;
   std::string source;
-  double energy_j = kUnknown;
-  double ours_j = kUnknown;
+  std::optional<Joules> energy;
+  std::optional<Joules> ours;
 };
 
 struct LiveSession {

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/units.h"
 #include "types/description.h"
 #include "types/note.h"
-#include "types/unknown.h"
 
 namespace beryl {
 
@@ -22,16 +23,16 @@ struct ModelAlignment {
   // Scopes of those that the run has with weights of other sizes.
   std::vector<std::string> other_sizes;
   // How often the model ran forward; of a generation, how many of them there were.
-  double passes = kUnknown;
-  // Of everything inside of modules, and of that inside of those that matched. NaN: no energy is
-  // known.
-  double module_energy_j = kUnknown;
-  double matched_energy_j = kUnknown;
+  std::optional<double> passes;
+  // Of everything inside of modules, and of that inside of those that matched. Nothing: no energy
+  // is known.
+  std::optional<Joules> module_energy;
+  std::optional<Joules> matched_energy;
   // Modules of the run that the description does not have, with what they took beside their own
-  // modules; the largest first. With `matched_energy_j` they add up to `module_energy_j`.
+  // modules; the largest first. With `matched_energy` they add up to `module_energy`.
   struct Unmatched {
     std::string path;
-    double energy_j = kUnknown;
+    std::optional<Joules> energy;
   };
   std::vector<Unmatched> unmatched;
   std::vector<Note> notes;  // of the description and of what was predicted, too

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/units.h"
 #include "types/gap_reason.h"
 
 namespace beryl {
@@ -56,6 +57,12 @@ class NoteValue {
     const auto value = static_cast<double>(number);
     if (std::isfinite(value)) held_ = value;
   }
+  template <typename Unit>
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  NoteValue(Scalar<Unit> quantity) : NoteValue(quantity.value) {}
+  template <typename Unit>
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  NoteValue(const std::optional<Scalar<Unit>>& quantity) : NoteValue(ValueOrNan(quantity)) {}
   // NOLINTNEXTLINE(google-explicit-constructor)
   NoteValue(std::string text) {
     if (!text.empty()) held_ = std::move(text);

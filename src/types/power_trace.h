@@ -45,12 +45,12 @@ struct MeterTraits {
   double per_count = 1;  // joules or watts that a count stands for; its resolution
   uint64_t wrap = 0;     // the count at which it starts again from zero; 0: never, or not known
   double update_period_us = std::numeric_limits<double>::quiet_NaN();  // as seen, not as promised
-  double error = std::numeric_limits<double>::quiet_NaN();  // relative half-width; NaN: not known
+  std::optional<double> error;                                         // relative half-width
   std::string within;         // the channel that contains it, where the meter itself knows
   std::optional<bool> moves;  // whether a counter was seen to move; nothing: not looked at
   // A reading describes what was that long before it was read: half the time that a trailing
   // average is taken over. 0: the moment itself, or not known.
-  double lag_s = 0;
+  Seconds lag;
 };
 
 // Nothing is known between a reading and the one before it.

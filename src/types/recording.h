@@ -7,7 +7,7 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -76,15 +76,15 @@ struct RunWindow {
 
 // What measuring cost, and how well it kept time.
 struct SamplerCost {
-  double cpu_s = 0;
-  double wall_s = 0;
+  Seconds cpu_time;
+  Seconds wall_time;
   uint64_t ticks = 0;
   uint64_t late = 0;    // ticks that were read more than half a period after their time
   uint64_t missed = 0;  // ticks that were not read at all
   uint64_t lost = 0;    // samples that were read and could not be kept
-  double late_p50_us = std::numeric_limits<double>::quiet_NaN();
-  double late_p99_us = std::numeric_limits<double>::quiet_NaN();
-  double late_max_us = std::numeric_limits<double>::quiet_NaN();
+  std::optional<double> late_p50_us;
+  std::optional<double> late_p99_us;
+  std::optional<double> late_max_us;
   uint64_t resident_bytes = 0;
 };
 

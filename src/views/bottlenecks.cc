@@ -68,9 +68,9 @@ class BottleneckTable : public TextPage {
   }
 
   void Row(const TwoEnergies& energy, const Breakdown& breakdown, const std::string& what) {
-    const TwoEnergies share = SharesOf(energy, breakdown.whole);
-    Line(Cells(Widths(), {JoulesOrDash(energy.measured_j), PercentOrDash(share.measured_j),
-                          JoulesOrDash(energy.predicted_j), PercentOrDash(share.predicted_j)}) +
+    const TwoShares share = SharesOf(energy, breakdown.whole);
+    Line(Cells(Widths(), {JoulesOrDash(energy.measured), PercentOrDash(share.measured),
+                          JoulesOrDash(energy.predicted), PercentOrDash(share.predicted)}) +
          what);
   }
 
@@ -80,11 +80,11 @@ class BottleneckTable : public TextPage {
 };
 
 void WriteEnergy(JsonWriter& json, const TwoEnergies& energy, const TwoEnergies& whole) {
-  const TwoEnergies share = SharesOf(energy, whole);
-  json.Member("measured_j", energy.measured_j);
-  json.Member("measured_share", share.measured_j);
-  json.Member("predicted_j", energy.predicted_j);
-  json.Member("predicted_share", share.predicted_j);
+  const TwoShares share = SharesOf(energy, whole);
+  json.Member("measured_j", energy.measured);
+  json.Member("measured_share", share.measured);
+  json.Member("predicted_j", energy.predicted);
+  json.Member("predicted_share", share.predicted);
 }
 
 void WriteModel(JsonWriter& json, const Breakdown& breakdown, const ViewOptions& options) {
@@ -124,9 +124,9 @@ std::string Csv(const Breakdowns& breakdowns, const ViewOptions& options) {
     auto row = [&](std::string_view what, std::string_view name, std::string_view type,
                    std::string_view level, std::optional<uint64_t> nodes,
                    const TwoEnergies& energy) {
-      const TwoEnergies share = SharesOf(energy, breakdown.whole);
-      csv.Row(breakdown.model, what, name, type, level, nodes, energy.measured_j, share.measured_j,
-              energy.predicted_j, share.predicted_j, breakdowns.origin.predicted_by);
+      const TwoShares share = SharesOf(energy, breakdown.whole);
+      csv.Row(breakdown.model, what, name, type, level, nodes, energy.measured, share.measured,
+              energy.predicted, share.predicted, breakdowns.origin.predicted_by);
     };
     for (const Breakdown::Part& part : breakdown.parts) {
       row("part", part.type, part.type, LevelName(part.level), part.nodes, part.energy);
@@ -136,12 +136,12 @@ std::string Csv(const Breakdowns& breakdowns, const ViewOptions& options) {
     const ModelTree& tree = breakdown.tree.tree;
     for (NodeId id = 0; id < tree.size(); ++id) {
       if (!IsShown(tree[id], options)) continue;
-      const auto joules = [&](const char* name) {
+      const auto energy = [&](const char* name) {
         const Column* column = breakdown.tree.Find(name);
-        return column == nullptr ? kUnknown : column->total[id];
+        return column == nullptr ? std::nullopt : IfKnown<Joules>(column->total[id]);
       };
       row("node", ScopeOf(tree, id), tree[id].type, LevelName(tree[id].level), tree[id].folded,
-          {joules("measured"), joules("predicted")});
+          {energy("measured"), energy("predicted")});
     }
   }
   return csv.Take();

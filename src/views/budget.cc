@@ -14,13 +14,12 @@ namespace {
 
 std::string Limit(const BudgetLine& line) {
   if (line.limit_share) return FormatPercent(*line.limit_share);
-  return FormatJoules(line.limit_j.value_or(0)) + (line.per_step ? " a step" : "");
+  return FormatJoules(line.limit_energy) + (line.per_step ? " a step" : "");
 }
 
 std::string Value(const BudgetVerdict& verdict) {
-  const std::optional<double> value = verdict.budget.limit_share ? verdict.share : verdict.energy_j;
-  if (!value || !std::isfinite(*value)) return "?";
-  return verdict.budget.limit_share ? FormatPercent(*value) : FormatJoules(*value);
+  if (!verdict.budget.limit_share) return FormatJoules(verdict.energy);
+  return verdict.share ? FormatPercent(*verdict.share) : "?";
 }
 
 std::string Words(const BudgetVerdict& verdict) {
@@ -72,10 +71,10 @@ void WriteBudget(JsonWriter& json, const std::vector<BudgetVerdict>& budget) {
     json.Member("pattern", verdict.budget.pattern);
     json.Key("phase").Value(verdict.budget.phase ? std::optional(PhaseName(*verdict.budget.phase))
                                                  : std::nullopt);
-    json.Member("limit_j", verdict.budget.limit_j);
+    json.Member("limit_j", verdict.budget.limit_energy);
     json.Member("limit_share", verdict.budget.limit_share);
     json.Member("per_step", verdict.budget.per_step);
-    json.Member("energy_j", verdict.energy_j);
+    json.Member("energy_j", verdict.energy);
     json.Member("share", verdict.share);
     json.Member("passed", verdict.passed);
     json.Member("reason", verdict.reason);

@@ -25,17 +25,17 @@ void WriteMatrix(JsonWriter& json, const char* key, const std::vector<Number>& v
 
 void WriteTotal(JsonWriter& json, const RunTotal& total) {
   json.Key("total").BeginObject();
-  json.Member("attributed_j", total.attributed_j);
-  json.Member("deviation_j", total.deviation_j);
+  json.Member("attributed_j", total.attributed);
+  json.Member("deviation_j", total.deviation);
   json.Key("phases").BeginObject();
   for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-    json.Member(PhaseName(static_cast<Phase>(phase)), total.phase_j[phase]);
+    json.Member(PhaseName(static_cast<Phase>(phase)), total.by_phase[phase]);
   }
   json.End();
-  json.Member("idle_j", total.idle_j);
-  json.Member("unattributed_j", total.unattributed_j);
+  json.Member("idle_j", total.idle);
+  json.Member("unattributed_j", total.unattributed);
   json.Member("steps", total.steps);
-  json.Member("outside_steps_j", total.outside_step_j);
+  json.Member("outside_steps_j", total.outside_steps);
   json.End();
 }
 
@@ -45,19 +45,19 @@ void WriteDifference(JsonWriter& json, const DifferenceRow& row) {
   json.Member("rest", row.rest);
   json.Member("in_before", row.in_before);
   json.Member("in_after", row.in_after);
-  json.Member("before_j", row.before_j);
-  json.Member("after_j", row.after_j);
-  json.Member("difference_j", row.difference_j);
-  json.Member("noise_j", row.noise_j);
-  json.Key("is_noise").Value(row.noise_j ? std::optional(row.is_noise) : std::nullopt);
+  json.Member("before_j", row.before);
+  json.Member("after_j", row.after);
+  json.Member("difference_j", row.difference);
+  json.Member("noise_j", row.noise);
+  json.Key("is_noise").Value(row.noise ? std::optional(row.is_noise) : std::nullopt);
 }
 
 void WriteGate(JsonWriter& json, const Comparison& comparison, const GateVerdict& gate) {
   json.Member("run", gate.run);
   json.Member("pattern", gate.gate.pattern);
   json.Member("limit", gate.gate.limit);
-  json.Member("before_j", gate.before_j);
-  json.Member("after_j", gate.after_j);
+  json.Member("before_j", gate.before);
+  json.Member("after_j", gate.after);
   json.Member("change", gate.change);
   json.Member("noise", gate.noise);
   json.Member("passed", gate.passed);
@@ -134,17 +134,17 @@ std::string WriteCompareCsv(const Comparison& comparison, ComparePart part) {
     csv.Row("run", "attributed_j", "deviation_j", "forward_j", "backward_j", "optimizer_j",
             "idle_j", "unattributed_j", "steps", "basis");
     for (const RunTotal& total : comparison.totals) {
-      csv.Row(total.run, total.attributed_j, total.deviation_j, total.phase_j[0], total.phase_j[1],
-              total.phase_j[2], total.idle_j, total.unattributed_j, total.steps, basis);
+      csv.Row(total.run, total.attributed, total.deviation, total.by_phase[0], total.by_phase[1],
+              total.by_phase[2], total.idle, total.unattributed, total.steps, basis);
     }
     return csv.Take();
   }
   csv.Row("path", "level", "rest", "in_before", "in_after", "before_j", "after_j", "difference_j",
           "noise_j", "is_noise", "basis");
   for (const DifferenceRow& row : comparison.differences) {
-    csv.Row(row.path, LevelName(row.level), row.rest, row.in_before, row.in_after, row.before_j,
-            row.after_j, row.difference_j, row.noise_j,
-            row.noise_j ? std::optional(row.is_noise) : std::nullopt, basis);
+    csv.Row(row.path, LevelName(row.level), row.rest, row.in_before, row.in_after, row.before,
+            row.after, row.difference, row.noise,
+            row.noise ? std::optional(row.is_noise) : std::nullopt, basis);
   }
   return csv.Take();
 }

@@ -75,10 +75,10 @@ std::string DrawTotals(const Comparison& comparison) {
   double largest = 0;
   for (const RunTotal& total : comparison.totals) {
     for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-      occurs[phase] = occurs[phase] || total.phase_j[phase] != 0.0;
+      occurs[phase] = occurs[phase] || total.by_phase[phase] != Joules{};
     }
-    largest = std::max({largest, total.attributed_j.value_or(0) + total.deviation_j.value_or(0),
-                        total.idle_j + total.unattributed_j});
+    const Joules whisker = total.attributed.value_or(Joules{}) + total.deviation.value_or(Joules{});
+    largest = std::max({largest, whisker.value, (total.idle + total.unattributed).value});
   }
   std::vector<LegendEntry> legend = PhaseEntries(occurs);
   legend.push_back({kOther, "idle between operations, and unattributed"});
@@ -91,14 +91,14 @@ std::string DrawTotals(const Comparison& comparison) {
     const RunTotal& total = comparison.totals[run];
     const double at = top + kRow * static_cast<double>(run);
     canvas.BeginGroup(fmt::format("{}\n{} in operations, {} idle, {} unattributed; {} steps",
-                                  total.run, OrUnknown(total.attributed_j, FormatJoules),
-                                  FormatJoules(total.idle_j), FormatJoules(total.unattributed_j),
+                                  total.run, FormatJoules(total.attributed),
+                                  FormatJoules(total.idle), FormatJoules(total.unattributed),
                                   total.steps));
     canvas.Text(kMargin, at + 12, fmt::format("{}  {}", LetterOf(run), Printable(total.run)),
                 {.room = kInner});
     double done = 0;
     for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-      const double energy = total.phase_j[phase].value_or(0);
+      const double energy = total.by_phase[phase].value_or(Joules{}).value;
       if (!(energy > 0)) continue;
       canvas.Rectangle(x(done), at + 18, x(done + energy) - x(done), kBar,
                        {.fill = PhaseColor(static_cast<Phase>(phase)),
@@ -107,17 +107,17 @@ std::string DrawTotals(const Comparison& comparison) {
       done += energy;
     }
     canvas.Rectangle(x(0), at + 18 + kBar + 1,
-                     std::max(0.0, x(total.idle_j + total.unattributed_j) - x(0)), 4,
+                     std::max(0.0, x((total.idle + total.unattributed).value) - x(0)), 4,
                      {.fill = kOther});
     double label = x(std::max(done, 0.0));
-    if (total.deviation_j && total.attributed_j) {
-      const double high = x(*total.attributed_j + *total.deviation_j);
-      DrawWhisker(canvas, x(std::max(0.0, *total.attributed_j - *total.deviation_j)), high,
+    if (total.deviation && total.attributed) {
+      const double high = x((*total.attributed + *total.deviation).value);
+      DrawWhisker(canvas, x(std::max(0.0, (*total.attributed - *total.deviation).value)), high,
                   at + 18 + kBar / 2);
       label = std::max(label, high);
     }
     canvas.Text(label + 8, at + 18 + 13,
-                total.attributed_j ? FormatJoules(*total.attributed_j) : "energy not known",
+                total.attributed ? FormatJoules(*total.attributed) : "energy not known",
                 {.size = 11.5, .color = kDim});
     canvas.EndGroup();
   }
@@ -145,9 +145,9 @@ std::string DrawDifferences(const Comparison& comparison, const ViewOptions& opt
   double low = 0;
   double high = 0;
   for (size_t i = 0; i < count; ++i) {
-    const double difference = rows[i].difference_j.value_or(0);
+    const double difference = rows[i].difference.value_or(Joules{}).value;
     // A whisker longer than its bar is cut short rather than let all others shrink.
-    const double noise = std::min(rows[i].noise_j.value_or(0), std::fabs(difference));
+    const double noise = std::min(rows[i].noise.value_or(Joules{}).value, std::fabs(difference));
     low = std::min(low, difference - noise);
     high = std::max(high, difference + noise);
   }
@@ -164,26 +164,25 @@ std::string DrawDifferences(const Comparison& comparison, const ViewOptions& opt
     if (row.rest && !row.path.empty()) name += " (rest)";
     if (!row.in_before) name += "  — new";
     if (!row.in_after) name += "  — gone";
-    const double difference = row.difference_j.value_or(0);
+    const double difference = row.difference.value_or(Joules{}).value;
     canvas.BeginGroup(fmt::format(
-        "{}\nbefore {}, after {}{}", name, row.before_j ? FormatJoules(*row.before_j) : "-",
-        row.after_j ? FormatJoules(*row.after_j) : "-",
-        row.noise_j ? fmt::format(", chance explains ±{}", FormatJoules(*row.noise_j)) : ""));
+        "{}\nbefore {}, after {}{}", name, JoulesOrDash(row.before), JoulesOrDash(row.after),
+        row.noise ? fmt::format(", chance explains ±{}", FormatJoules(*row.noise)) : ""));
     canvas.Text(kMargin, at + 12, EllipsizePathToWidth(name, kInner, 12), {.size = 12});
     const Color color = DifferenceColor(difference > 0 ? 0.8 : -0.8);
     canvas.Rectangle(std::min(x(0), x(difference)), at + 17, std::fabs(x(difference) - x(0)), kBar,
                      {.fill = color, .opacity = row.is_noise ? 0.35 : 1.0, .radius = 2});
     double outer = x(difference);
-    if (row.noise_j && *row.noise_j > 0) {
-      const double left = std::clamp(x(difference - *row.noise_j), x.from - 8, x.to + 8);
-      const double right = std::clamp(x(difference + *row.noise_j), x.from - 8, x.to + 8);
+    if (row.noise > Joules{}) {
+      const double left = std::clamp(x(difference - row.noise->value), x.from - 8, x.to + 8);
+      const double right = std::clamp(x(difference + row.noise->value), x.from - 8, x.to + 8);
       DrawWhisker(canvas, left, right, at + 17 + kBar / 2);
       outer = difference > 0 ? std::max(outer, right) : std::min(outer, left);
     }
     canvas.Text(
         outer + (difference > 0 ? 8 : -8), at + 28,
-        row.difference_j ? fmt::format("{}{}", difference > 0 ? "+" : "", FormatJoules(difference))
-                         : "?",
+        row.difference ? fmt::format("{}{}", difference > 0 ? "+" : "", FormatJoules(difference))
+                       : "?",
         {.size = 11.5, .color = kDim, .anchor = difference > 0 ? Anchor::kStart : Anchor::kEnd});
     canvas.EndGroup();
   }

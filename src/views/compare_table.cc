@@ -41,9 +41,6 @@ class CompareTable : public TextPage {
   }
 
  private:
-  static std::string Energy(const std::optional<double>& joules) {
-    return OrUnknown(joules, FormatJoules);
-  }
   static std::string Signed(double value, Formatter format) {
     return (value > 0 ? "+" : "") + OrDash(value, format);
   }
@@ -54,10 +51,10 @@ class CompareTable : public TextPage {
     double largest = 0;
     bool deviates = false;
     for (const RunTotal& total : totals) {
-      largest = std::max(largest, total.attributed_j.value_or(0));
-      deviates = deviates || total.deviation_j;
+      largest = std::max(largest, total.attributed.value_or(Joules{}).value);
+      deviates = deviates || total.deviation;
       for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-        occurs[phase] = occurs[phase] || total.phase_j[phase] != 0.0;
+        occurs[phase] = occurs[phase] || total.by_phase[phase] != Joules{};
       }
     }
     const auto label = [](const RunTotal& total) { return total.run; };
@@ -75,15 +72,16 @@ class CompareTable : public TextPage {
     Line(Dim(Blanks(3) + Padded("run", label_width) + Blanks(bar) + head));
     for (size_t run = 0; run < totals.size(); ++run) {
       const RunTotal& total = totals[run];
+      const auto joules = [&](size_t phase) {
+        return total.by_phase[phase].value_or(Joules{}).value;
+      };
       const std::string line = Padded(LetterOf(run), 3) + NameCell(total.run, label_width, 2) +
-                               PhaseBar({total.phase_j[0].value_or(0), total.phase_j[1].value_or(0),
-                                         total.phase_j[2].value_or(0)},
-                                        largest, bar);
-      Line(line + Cells(widths, {Energy(total.attributed_j),
-                                 total.deviation_j ? "±" + FormatJoules(*total.deviation_j) : "-",
-                                 Energy(total.phase_j[0]), Energy(total.phase_j[1]),
-                                 Energy(total.phase_j[2]), FormatJoules(total.idle_j),
-                                 FormatJoules(total.unattributed_j),
+                               PhaseBar({joules(0), joules(1), joules(2)}, largest, bar);
+      Line(line + Cells(widths, {FormatJoules(total.attributed),
+                                 total.deviation ? "±" + FormatJoules(total.deviation) : "-",
+                                 FormatJoules(total.by_phase[0]), FormatJoules(total.by_phase[1]),
+                                 FormatJoules(total.by_phase[2]), FormatJoules(total.idle),
+                                 FormatJoules(total.unattributed),
                                  total.steps > 0 ? FormatCount(total.steps) : "-"}));
     }
     const std::string legend = PhaseLegend(occurs);
@@ -147,20 +145,20 @@ class CompareTable : public TextPage {
 
   void DifferenceLine(const DifferenceRow& row) {
     std::string change = "?";
-    if (row.difference_j && !row.in_before) change = "new";
-    if (row.difference_j && !row.in_after) change = "gone";
-    if (row.difference_j && row.in_before && row.in_after) {
-      const double before = row.before_j.value_or(0);
-      change = before > 0 ? Signed(*row.difference_j / before, FormatPercent) : "-";
+    if (row.difference && !row.in_before) change = "new";
+    if (row.difference && !row.in_after) change = "gone";
+    if (row.difference && row.in_before && row.in_after) {
+      const Joules before = row.before.value_or(Joules{});
+      change = before > Joules{} ? Signed(*row.difference / before, FormatPercent) : "-";
     }
-    auto side = [](bool present, const std::optional<double>& joules) {
-      return present ? Energy(joules) : std::string("-");
+    auto side = [](bool present, const std::optional<Joules>& energy) {
+      return present ? FormatJoules(energy) : std::string("-");
     };
     const std::string front =
         Cells(kDifferenceWidths,
-              {row.difference_j ? Signed(*row.difference_j, FormatJoules) : "?",
-               row.noise_j ? "±" + FormatJoules(*row.noise_j) : "?",
-               side(row.in_before, row.before_j), side(row.in_after, row.after_j), change}) +
+              {row.difference ? Signed(row.difference->value, FormatJoules) : "?",
+               row.noise ? "±" + FormatJoules(row.noise) : "?", side(row.in_before, row.before),
+               side(row.in_after, row.after), change}) +
         "  ";
     const std::string tail = row.is_noise ? "  (noise)" : "";
     std::string name = row.path.empty() ? "all else" : Printable(row.path);
@@ -181,8 +179,8 @@ class CompareTable : public TextPage {
     if (count < rows.size()) {
       Line(Dim(fmt::format("{:>10} more", FormatCount(rows.size() - count))));
     }
-    const bool unknown = std::any_of(rows.begin(), rows.end(),
-                                     [](const DifferenceRow& row) { return !row.noise_j; });
+    const bool unknown =
+        std::any_of(rows.begin(), rows.end(), [](const DifferenceRow& row) { return !row.noise; });
     SmallPrint(
         unknown ? "noise: not known, as a run has fewer than two steps: any of this may be chance"
                 : "noise: what steps that vary as these do differ by chance, 95 times of 100");
@@ -235,8 +233,8 @@ std::vector<std::string> GateLines(const Comparison& comparison, const GateVerdi
   std::string line =
       fmt::format("{} {}: {} {}{} ({} -> {} {}), {}", gate.passed ? "passed" : "FAILED", gate.run,
                   what, *gate.change > 0 ? "+" : "", FormatPercent(*gate.change),
-                  FormatJoules(gate.before_j.value_or(0)), FormatJoules(gate.after_j.value_or(0)),
-                  basis, limit);
+                  FormatJoules(gate.before.value_or(Joules{})),
+                  FormatJoules(gate.after.value_or(Joules{})), basis, limit);
   line += gate.noise ? fmt::format(", noise ±{}", FormatPercent(*gate.noise)) : ", noise not known";
   if (!gate.certain) {
     line += gate.noise ? ": not certain, chance may have moved it across the limit"
@@ -246,7 +244,7 @@ std::vector<std::string> GateLines(const Comparison& comparison, const GateVerdi
   if (!gate.passed) {
     for (const DifferenceRow& row : gate.grew) {
       lines.push_back(fmt::format("  grew: {} by {}{}", row.path.empty() ? "all else" : row.path,
-                                  FormatJoules(*row.difference_j), row.is_noise ? " (noise)" : ""));
+                                  FormatJoules(*row.difference), row.is_noise ? " (noise)" : ""));
     }
   }
   return lines;

@@ -37,10 +37,10 @@ Comparison MakeComparison(size_t runs, const std::string& name = "run") {
     comparison.runs.push_back(MakeReport(name));
     RunTotal total;
     total.run = name + std::to_string(run);
-    total.phase_j = {10.0 + static_cast<double>(run), 20, 0};
-    total.attributed_j = 30.0 + static_cast<double>(run);
-    total.deviation_j = 1.5;
-    total.idle_j = 4;
+    total.by_phase = {Joules{10.0 + static_cast<double>(run)}, Joules{20}, Joules{}};
+    total.attributed = Joules{30.0 + static_cast<double>(run)};
+    total.deviation = Joules{1.5};
+    total.idle = Joules{4};
     total.steps = 3;
     found.runs.push_back(total.run);
     found.names.push_back(9);
@@ -61,18 +61,18 @@ Comparison MakeComparison(size_t runs, const std::string& name = "run") {
     DifferenceRow row;
     row.path = name + "/MatMul";
     row.in_before = row.in_after = true;
-    row.before_j = 10;
-    row.after_j = 16;
-    row.difference_j = 6;
-    row.noise_j = 1;
+    row.before = Joules{10};
+    row.after = Joules{16};
+    row.difference = Joules{6};
+    row.noise = Joules{1};
     DifferenceRow gone = row;
     gone.path = "gone/" + name;
     gone.in_after = false;
-    gone.after_j.reset();
-    gone.difference_j = -3;
-    gone.before_j = 3;
+    gone.after.reset();
+    gone.difference = Joules{-3};
+    gone.before = Joules{3};
     gone.is_noise = true;
-    gone.noise_j = 4;
+    gone.noise = Joules{4};
     DifferenceRow unknown;
     unknown.path = "";
     unknown.rest = true;
@@ -88,14 +88,14 @@ GateVerdict FailedGate() {
   GateVerdict gate;
   gate.gate.limit = 0.05;
   gate.run = "new";
-  gate.before_j = 100;
-  gate.after_j = 110;
+  gate.before = Joules{100};
+  gate.after = Joules{110};
   gate.change = 0.1;
   gate.noise = 0.02;
   gate.certain = true;
   DifferenceRow row;
   row.path = "net/MatMul";
-  row.difference_j = 9;
+  row.difference = Joules{9};
   gate.grew = {row};
   return gate;
 }
@@ -173,7 +173,7 @@ TEST(CompareTableTest, Gates) {
 
 TEST(CompareJsonTest, UnknownIsNull) {
   Comparison comparison = MakeComparison(2);
-  comparison.totals[1].attributed_j.reset();
+  comparison.totals[1].attributed.reset();
   comparison.gates = {FailedGate()};
   const std::string text = Write(comparison, Format::kJson, ComparePart::kMatrices, {});
   EXPECT_THAT(text, HasSubstr("\"schema\":\"beryl.compare/2\",\"provenance\":{"));
@@ -268,8 +268,8 @@ TEST(BudgetViewTest, InTableJsonAndTalk) {
   AccountReport report = MakeReport();
   BudgetVerdict kept;
   kept.budget.pattern = "total";
-  kept.budget.limit_j = 10;
-  kept.energy_j = 4;
+  kept.budget.limit_energy = Joules{10};
+  kept.energy = Joules{4};
   kept.passed = true;
   BudgetVerdict typo;
   typo.budget.pattern = "bert/poler";

@@ -20,9 +20,9 @@ std::string WriteCsv(const AccountReport& report, const ViewOptions& options) {
       options.top ? static_cast<size_t>(std::max(0, *options.top)) : report.operations.size();
   for (const OperationRow& row : report.operations) {
     if (left-- == 0) break;
-    csv.Row(row.name, row.device, PhaseName(row.phase), row.type, row.energy_j, row.seconds,
-            row.power_w, row.count, row.mean_step_j, row.deviation_step_j,
-            row.energy_j ? OriginName(row.origin) : "unknown");
+    csv.Row(row.name, row.device, PhaseName(row.phase), row.type, row.energy, row.time, row.power,
+            row.count, row.mean_step_energy, row.deviation_step_energy,
+            row.energy ? OriginName(row.origin) : "unknown");
   }
   return csv.Take();
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/units.h"
 #include "types/provenance.h"
 
 namespace beryl::views {
@@ -23,6 +24,10 @@ class CsvTable {
   CsvTable& Field(double number);
   CsvTable& Field(bool truth) { return Field(truth ? "true" : "false"); }
   CsvTable& Field(std::integral auto number) { return Field(std::to_string(number)); }
+  template <typename Unit>
+  CsvTable& Field(Scalar<Unit> quantity) {
+    return Field(quantity.value);
+  }
   template <typename T>
   CsvTable& Field(const std::optional<T>& value) {
     return value ? Field(*value) : Field("");

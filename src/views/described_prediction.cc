@@ -30,8 +30,8 @@ void WritePhases(JsonWriter& json, const DescribedPrediction& prediction) {
     WriteWhole(json, "tokens", TokensOf(prediction.description.input, phase));
     WriteEnergy(json, prediction, node);
     json.Member("seconds", At(prediction.seconds, node));
-    json.Member("power_w", WattsOf(prediction, node));
-    json.Member("energy_per_token_j", JoulesPerToken(prediction, node));
+    json.Member("power_w", PowerOf(prediction, node));
+    json.Member("energy_per_token_j", EnergyPerToken(prediction, node));
   });
 }
 
@@ -44,7 +44,7 @@ void WriteCosts(JsonWriter& json, const DescribedPrediction& prediction) {
   const QueryCosts::Row& row = prediction.costs->rows.front();
   json.BeginObject();
   json.Member("queries", prediction.costs->queries);
-  json.Member("query_j", row.query_j);
+  json.Member("query_j", row.query_energy);
   json.Member("kwh", row.kwh);
   json.Member("kwh_low", row.kwh_low);
   json.Member("kwh_high", row.kwh_high);
@@ -66,10 +66,10 @@ std::string Json(const DescribedPrediction& prediction, const ViewOptions& optio
   json.Member("interval", prediction.nominal);
   WriteEnergy(json, prediction, 0);
   json.Member("seconds", At(prediction.seconds, 0));
-  json.Member("power_w", WattsOf(prediction, 0));
+  json.Member("power_w", PowerOf(prediction, 0));
   const double tokens = TokensOf(description.input);
   WriteWhole(json, "tokens", tokens > 0 ? tokens : kUnknown);
-  json.Member("energy_per_token_j", JoulesPerToken(prediction, 0));
+  json.Member("energy_per_token_j", EnergyPerToken(prediction, 0));
   WritePhases(json, prediction);
   WriteCosts(json, prediction);
   WriteTree(json.Key("tree"), prediction.tree.whole, options);
@@ -122,10 +122,10 @@ class PredictionTable : public TextPage {
     }
     const double seconds = At(prediction_.seconds, node);
     if (std::isfinite(seconds)) text += fmt::format(", in {}", FormatSeconds(seconds));
-    const double watts = WattsOf(prediction_, node);
-    if (std::isfinite(watts)) text += fmt::format(" at {}", FormatWatts(watts));
-    const double a_token = JoulesPerToken(prediction_, node);
-    if (std::isfinite(a_token)) text += fmt::format("; {} a token", FormatJoules(a_token));
+    const auto power = PowerOf(prediction_, node);
+    if (power) text += fmt::format(" at {}", FormatWatts(power));
+    const auto a_token = EnergyPerToken(prediction_, node);
+    if (a_token) text += fmt::format("; {} a token", FormatJoules(a_token));
     return text;
   }
 

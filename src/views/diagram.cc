@@ -26,7 +26,7 @@ std::string WriteDiagramsJson(const AccountReport& report,
     json.Member("path", diagram.path);
     json.Key("phase").Value(diagram.phase ? std::optional(PhaseName(*diagram.phase))
                                           : std::nullopt);
-    json.Member("energy_j", diagram.energy_j);
+    json.Member("energy_j", diagram.energy);
     json.Member("has_dataflow", diagram.has_dataflow);
     json.Member("described_dataflow", diagram.described_dataflow);
     json.Objects("boxes", diagram.boxes, [&](const DiagramBox& box) {
@@ -37,9 +37,9 @@ std::string WriteDiagramsJson(const AccountReport& report,
       json.Member("layers", box.folded);
       json.Member("range", box.folded_range);
       json.Member("gathered", box.gathered);
-      json.Member("energy_j", box.energy_j);
+      json.Member("energy_j", box.energy);
       json.Member("share", box.share);
-      json.Member("deviation_j", box.deviation_j);
+      json.Member("deviation_j", box.deviation);
       json.Member("from_outside", box.from_outside);
       json.Member("to_outside", box.to_outside);
     });
@@ -59,8 +59,8 @@ std::string WriteDiagramsCsv(const AccountReport& report,
   for (const EnergyDiagram& diagram : diagrams) {
     for (const DiagramBox& box : diagram.boxes) {
       csv.Row(diagram.path, box.name, box.path, box.type, box.composite, box.folded,
-              diagram.phase ? PhaseName(*diagram.phase) : "all", box.energy_j, box.share,
-              box.deviation_j, box.energy_j ? OriginName(box.origin) : "unknown");
+              diagram.phase ? PhaseName(*diagram.phase) : "all", box.energy, box.share,
+              box.deviation, box.energy ? OriginName(box.origin) : "unknown");
     }
   }
   return csv.Take();
@@ -83,14 +83,14 @@ class DiagramTable : public TextPage {
   void Figure(const EnergyDiagram& diagram) {
     const std::string path = diagram.path.empty() ? "the whole program" : Printable(diagram.path);
     Line(Bold(
-        fmt::format("{}  {}{}", path, OrUnknown(diagram.energy_j, FormatJoules),
+        fmt::format("{}  {}{}", path, FormatJoules(diagram.energy),
                     diagram.phase ? fmt::format("  {} pass", PhaseName(*diagram.phase)) : "")));
     constexpr int kBar = 24;
     double highest = 0;
     bool deviations = false;
     for (const DiagramBox& box : diagram.boxes) {
       highest = std::max(highest, box.share.value_or(0));
-      deviations = deviations || box.deviation_j;
+      deviations = deviations || box.deviation;
     }
     const int numbers = kBar + 20 + (deviations ? 11 : 0);
     for (const DiagramBox& box : diagram.boxes) {
@@ -106,10 +106,10 @@ class DiagramTable : public TextPage {
       std::string bar;
       for (int i = 0; i < filled; ++i) bar += "█";
       std::string line = "  " + Padded(label, width_ - numbers - 2) + Padded(bar, kBar) +
-                         RightAligned(OrUnknown(box.energy_j, FormatJoules), 10) +
+                         RightAligned(FormatJoules(box.energy), 10) +
                          RightAligned(OrUnknown(box.share, FormatPercent), 8);
       if (deviations) {
-        line += RightAligned(box.deviation_j ? "±" + FormatJoules(*box.deviation_j) : "", 11);
+        line += RightAligned(box.deviation ? "±" + FormatJoules(*box.deviation) : "", 11);
       }
       TrimmedLine(line);
       Feeds(diagram, static_cast<size_t>(&box - diagram.boxes.data()));
@@ -138,7 +138,7 @@ std::string DescribeDiagrams(const std::vector<EnergyDiagram>& diagrams) {
   for (const EnergyDiagram& diagram : diagrams) {
     text += fmt::format("{}{}: {}.", text.empty() ? "" : " ",
                         diagram.path.empty() ? "the whole program" : diagram.path,
-                        diagram.energy_j ? FormatJoules(*diagram.energy_j) : "not known");
+                        diagram.energy ? FormatJoules(*diagram.energy) : "not known");
     std::vector<const DiagramBox*> boxes;
     for (const DiagramBox& box : diagram.boxes) boxes.push_back(&box);
     std::stable_sort(boxes.begin(), boxes.end(), [](const DiagramBox* a, const DiagramBox* b) {

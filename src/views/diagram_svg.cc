@@ -26,9 +26,9 @@ std::string ShareText(const DiagramBox& box) {
 std::string Tooltip(const DiagramBox& box) {
   std::string text = box.path.empty() ? box.name : box.path;
   if (!box.type.empty()) text += "\n" + box.type;
-  text += "\n" + (box.energy_j ? FormatJoules(*box.energy_j) : "energy not known");
+  text += "\n" + (box.energy ? FormatJoules(*box.energy) : "energy not known");
   if (box.share) text += ", " + FormatPercent(*box.share);
-  if (box.deviation_j) text += fmt::format(", ±{} a step", FormatJoules(*box.deviation_j));
+  if (box.deviation) text += fmt::format(", ±{} a step", FormatJoules(*box.deviation));
   if (box.folded > 1) text += fmt::format("\n{} like parts: {}", box.folded, box.folded_range);
   return text;
 }
@@ -93,8 +93,7 @@ class DiagramPicture {
     const std::string path = diagram.path.empty() ? "the whole program" : diagram.path;
     canvas_.Text(x, top + 6, EllipsizePathToWidth(path, layout.width - 4, 13),
                  {.size = 13, .bold = true});
-    canvas_.Text(x, top + 23,
-                 diagram.energy_j ? FormatJoules(*diagram.energy_j) : "energy not known",
+    canvas_.Text(x, top + 23, diagram.energy ? FormatJoules(*diagram.energy) : "energy not known",
                  {.size = 11.5, .color = kDim});
     double highest = 0;
     for (const DiagramBox& box : diagram.boxes) highest = std::max(highest, box.share.value_or(0));

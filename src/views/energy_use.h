@@ -1,10 +1,12 @@
 // What the views of data sets have in common: where the numbers came from, and how they read.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/json_writer.h"
+#include "base/units.h"
 #include "types/energy_use.h"
 #include "views/figures.h"
 
@@ -21,7 +23,7 @@ std::string ElectricityText(const Electricity& grid);
 // "electricity".
 void WriteElectricity(JsonWriter& json, const Electricity& grid);
 
-double EnergyOf(const Tradeoff::Point& point, bool predicted);
+std::optional<Joules> EnergyOf(const Tradeoff::Point& point, bool predicted);
 // What a budget and a target choose, and what had no place in the picture: a sentence each.
 std::vector<std::string> TradeoffSentences(const Tradeoff& tradeoff);
 // "batch 16, sequence 128 (the largest input size that all models have)"

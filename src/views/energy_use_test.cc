@@ -23,20 +23,21 @@ Tradeoff Many() {
   Tradeoff tradeoff;
   tradeoff.batch_size = 16;
   tradeoff.seq_len = 128;
-  tradeoff.budget_j = 3;
+  tradeoff.budget = Joules{3};
   tradeoff.target = 0.5;
   tradeoff.origin.measured = true;
   tradeoff.origin.predicted_by = HostileNames()[0];
   for (size_t i = 0; i < HostileNames().size(); ++i) {
     const auto number = static_cast<double>(i);
-    tradeoff.points.push_back({HostileNames()[i],
-                               HostileNames()[i],
-                               0.5 + number / 100,
-                               {number, i % 2 == 0 ? kUnknown : number * 1.1},
-                               number,
-                               number * 1.2,
-                               i % 2 == 0,
-                               i % 3 == 0});
+    tradeoff.points.push_back(
+        {HostileNames()[i],
+         HostileNames()[i],
+         0.5 + number / 100,
+         {Joules{number}, IfKnown<Joules>(i % 2 == 0 ? kUnknown : number * 1.1)},
+         Joules{number},
+         Joules{number * 1.2},
+         i % 2 == 0,
+         i % 3 == 0});
   }
   tradeoff.choices = {{false, 3, std::nullopt}, {true, std::nullopt, 1}};
   tradeoff.without_accuracy = HostileNames();
@@ -93,10 +94,11 @@ TEST(Bottlenecks, UnknownIsNeverZero) {
   Breakdown breakdown;
   breakdown.model = "m";
   breakdown.measured_runs = 1;
-  breakdown.whole.measured_j = 4;
-  breakdown.parts = {{"A", Level::kModule, 1, {1, kUnknown}}, {"B", Level::kModule, 1, {}}};
-  breakdown.rest.measured_j = 3;
-  breakdown.sum.measured_j = 4;
+  breakdown.whole.measured = Joules{4};
+  breakdown.parts = {{"A", Level::kModule, 1, {Joules{1}, std::nullopt}},
+                     {"B", Level::kModule, 1, {}}};
+  breakdown.rest.measured = Joules{3};
+  breakdown.sum.measured = Joules{4};
   breakdowns.models = {breakdown};
   const std::string table = Write(breakdowns, Format::kTable, {});
   EXPECT_THAT(table, HasSubstr("25.0%"));

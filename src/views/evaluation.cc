@@ -173,7 +173,7 @@ void WriteEvaluation(JsonWriter& json, const Evaluation& evaluation) {
   if (!evaluation.laws.empty()) {
     json.Member("laws", evaluation.laws);
   }
-  json.Member("seconds", evaluation.seconds);
+  json.Member("seconds", evaluation.duration);
 }
 
 std::string Json(const Evaluation& evaluation) {

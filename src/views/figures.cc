@@ -57,6 +57,9 @@ std::string OrUnknown(const std::optional<double>& value, Formatter format) {
 }
 
 std::string JoulesOrDash(double joules) { return OrDash(joules, FormatJoules); }
+std::string JoulesOrDash(const std::optional<Joules>& energy) {
+  return OrDash(energy, FormatJoules);
+}
 
 std::string JoulesBetween(double low, double high) {
   return std::isfinite(low) && std::isfinite(high)

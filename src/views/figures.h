@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/json_writer.h"
+#include "base/units.h"
 
 namespace beryl::views {
 
@@ -14,7 +15,12 @@ namespace beryl::views {
 std::string Amount(double value, std::string_view unit = "");
 using Formatter = std::string (*)(double);
 std::string OrDash(double value, Formatter format);
+template <typename Unit>
+std::string OrDash(const std::optional<Scalar<Unit>>& quantity, Formatter format) {
+  return OrDash(ValueOrNan(quantity), format);
+}
 std::string JoulesOrDash(double joules);
+std::string JoulesOrDash(const std::optional<Joules>& energy);
 std::string JoulesBetween(double low, double high);  // "1.20 J - 1.40 J"
 std::string PercentOrDash(double share);
 std::string FigureOrDash(double value);  // four digits that count

@@ -61,13 +61,13 @@ void WriteClosure(JsonWriter& json, const AccountReport& report) {
 }
 
 void WriteMeasures(JsonWriter& json, const OperationRow& row) {
-  json.Member("energy_j", row.energy_j);
-  json.Member("seconds", row.seconds);
-  json.Member("power_w", row.power_w);
+  json.Member("energy_j", row.energy);
+  json.Member("seconds", row.time);
+  json.Member("power_w", row.power);
   json.Member("count", row.count);
-  if (row.static_j) json.Member("static_j", row.static_j);
-  json.Member("mean_step_j", row.mean_step_j);
-  json.Member("deviation_step_j", row.deviation_step_j);
+  if (row.static_part) json.Member("static_j", row.static_part);
+  json.Member("mean_step_j", row.mean_step_energy);
+  json.Member("deviation_step_j", row.deviation_step_energy);
 }
 
 namespace {
@@ -171,11 +171,11 @@ void WriteAlignment(JsonWriter& json, const ModelAlignment& alignment) {
   json.Member("model", alignment.model);
   json.Member("described_modules", alignment.described_modules);
   json.Member("matched_modules", alignment.matched_modules);
-  json.Member("module_energy_j", alignment.module_energy_j);
-  json.Member("matched_energy_j", alignment.matched_energy_j);
+  json.Member("module_energy_j", alignment.module_energy);
+  json.Member("matched_energy_j", alignment.matched_energy);
   json.Objects("unmatched", alignment.unmatched, [&](const ModelAlignment::Unmatched& one) {
     json.Member("path", one.path);
-    json.Member("energy_j", one.energy_j);
+    json.Member("energy_j", one.energy);
   });
   json.Member("not_found", alignment.not_found);
   json.Member("passes", alignment.passes);

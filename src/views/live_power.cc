@@ -93,7 +93,7 @@ void WriteCost(const LivePower& power, PrometheusPage& page) {
   };
   const SamplerCost& cost = power.cost;
   one("beryl_sampler_cpu_seconds_total", "counter", "seconds", "CPU time of the monitor.",
-      cost.cpu_s);
+      cost.cpu_time.value);
   one("beryl_sampler_ticks_total", "counter", "", "Readings that were taken.", cost.ticks);
   one("beryl_sampler_late_ticks_total", "counter", "",
       "Readings that came more than half a period late.", cost.late);
@@ -114,18 +114,19 @@ void WriteSessions(const LivePower& power, PrometheusPage& page) {
       std::any_of(power.sessions.begin(), power.sessions.end(),
                   [](const LiveSession& session) { return !session.devices.empty(); });
   if (!told) return;
-  const auto family = [&](const char* name, const char* help, double LiveDevice::*joules) {
+  const auto family = [&](const char* name, const char* help,
+                          std::optional<Joules> LiveDevice::*energy) {
     page.Family(name, "counter", "joules", help);
     for (const LiveSession& session : power.sessions) {
       for (const LiveDevice& device : session.devices) {
-        page.Sample(name, LabelsOf(session, device), device.*joules);
+        page.Sample(name, LabelsOf(session, device), ValueOrNan(device.*energy));
       }
     }
   };
   family("beryl_session_energy_joules_total", "Energy of a device since the session started.",
-         &LiveDevice::energy_j);
+         &LiveDevice::energy);
   family("beryl_session_ours_joules_total", "The part of it that the session's processes used.",
-         &LiveDevice::ours_j);
+         &LiveDevice::ours);
 }
 
 void WriteLabels(const Labels& labels, JsonWriter& json) {
@@ -154,11 +155,11 @@ std::string WritePrometheus(const LivePower& power) {
   page.Family("hw_energy_joules_total", "counter", "joules",
               "Energy since the monitor started. Add up only those without hw_parent.");
   for (const LiveChannel& live : power.channels) {
-    page.Sample("hw_energy_joules_total", LabelsOf(live), live.energy_j);
+    page.Sample("hw_energy_joules_total", LabelsOf(live), ValueOrNan(live.energy));
   }
   page.Family("hw_power_watts", "gauge", "watts", "Power just now.");
   for (const LiveChannel& live : power.channels) {
-    page.Sample("hw_power_watts", LabelsOf(live), live.power_w);
+    page.Sample("hw_power_watts", LabelsOf(live), ValueOrNan(live.power));
   }
   WriteSessions(power, page);
   WriteCost(power, page);
@@ -179,17 +180,19 @@ std::string WriteOtlp(const LivePower& power) {
   json.Key("metrics").BeginArray();
 
   const auto metric = [&](const char* name, const char* unit, const char* description, bool sum,
-                          double LiveChannel::*value) {
+                          auto LiveChannel::*value) {
     json.BeginObject().Member("name", name).Member("unit", unit);
     json.Member("description", description).Key(sum ? "sum" : "gauge").BeginObject();
     // 2 is cumulative.
     if (sum) json.Member("aggregationTemporality", 2).Member("isMonotonic", true);
     json.Key("dataPoints").BeginArray();
-    for (const LiveChannel& live : power.channels) WritePoint(power, live, live.*value, sum, json);
+    for (const LiveChannel& live : power.channels) {
+      WritePoint(power, live, ValueOrNan(live.*value), sum, json);
+    }
     json.End().End().End();
   };
-  metric("hw.energy", "J", "Energy since the monitor started", true, &LiveChannel::energy_j);
-  metric("hw.power", "W", "Power just now", false, &LiveChannel::power_w);
+  metric("hw.energy", "J", "Energy since the monitor started", true, &LiveChannel::energy);
+  metric("hw.power", "W", "Power just now", false, &LiveChannel::power);
   json.End().End().End().End().End().End();
   return json.Take();
 }

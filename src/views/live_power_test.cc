@@ -21,13 +21,13 @@ LivePower Machine() {
   package.channel.name = "CPU:0";
   package.channel.scope = ChannelScope::kPackage;
   package.channel.meter.source = "rapl-perf";
-  package.energy_j = 12.5;
-  package.power_w = 40;
+  package.energy = Joules{12.5};
+  package.power = Watts{40};
   LiveChannel core = package;
   core.channel.name = "CORE:0";
   core.channel.scope = ChannelScope::kCore;
   core.within = "CPU:0";
-  core.power_w = kUnknown;
+  core.power = std::nullopt;
   LiveChannel wall;
   wall.channel.name = "wall";
   wall.channel.scope = ChannelScope::kWall;
@@ -36,7 +36,7 @@ LivePower Machine() {
   LiveSession session;
   session.id = 3;
   session.name = "a \"b\"\n\\c";
-  session.devices = {{"CPU:0", Origin::kMeasured, "rapl-perf", 4, 1.5}};
+  session.devices = {{"CPU:0", Origin::kMeasured, "rapl-perf", Joules{4}, Joules{1.5}}};
   power.sessions = {session};
   power.sessions_started = 9;
   return power;

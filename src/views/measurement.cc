@@ -21,11 +21,11 @@ std::string Csv(const Measurement& measured) {
                "device,energy_j,low_j,high_j,mean_w,seconds,ours_j,others_j,recorder_j,idle_j,"
                "rest_j,origin,source,gap_s");
   for (const DeviceEnergy& device : measured.devices) {
-    double gap_s = 0;
-    for (const MeterGap& gap : device.gaps) gap_s += gap.seconds;
-    csv.Row(device.device, device.energy_j, device.low_j, device.high_j, device.mean_w,
-            device.seconds, device.split.ours_j, device.split.others_j, device.split.recorder_j,
-            device.split.idle_j, device.rest_j, OriginName(device.origin), device.source, gap_s);
+    Seconds silent;
+    for (const MeterGap& gap : device.gaps) silent += gap.duration;
+    csv.Row(device.device, device.energy, device.low, device.high, device.mean_power,
+            device.known_time, device.split.ours, device.split.others, device.split.recorder,
+            device.split.idle, device.rest, OriginName(device.origin), device.source, silent);
   }
   return csv.Take();
 }
@@ -46,27 +46,28 @@ std::string MissingText(const TotalEnergy& total) {
 
 std::string HeadlineOf(const Measurement& measured) {
   const TotalEnergy& total = measured.total;
-  if (std::isnan(total.energy_j)) {
-    return fmt::format("no energy is known of {}", FormatSeconds(measured.seconds));
+  if (!total.energy) {
+    return fmt::format("no energy is known of {}", FormatSeconds(measured.duration));
   }
   std::string text = total.origin == Origin::kEstimated ? "an estimate: " : "";
   if (!total.missing.empty()) text += "at least ";
-  text += FormatJoules(total.energy_j);
+  text += FormatJoules(total.energy);
   if (total.origin == Origin::kEstimated) {
-    text += fmt::format(" ({} to {})", FormatJoules(total.low_j), FormatJoules(total.high_j));
+    text += fmt::format(" ({} to {})", FormatJoules(total.low), FormatJoules(total.high));
   }
-  text += fmt::format(" in {}, {}", FormatSeconds(measured.seconds), FormatWatts(total.mean_w));
+  text +=
+      fmt::format(" in {}, {}", FormatSeconds(measured.duration), FormatWatts(total.mean_power));
   if (!total.missing.empty()) text += fmt::format(", without {}", MissingText(total));
   const bool watched = !measured.recording.command.empty() || !measured.recording.pids.empty();
-  if (std::isnan(total.ours_j) || !watched) return text;
-  const std::string ours = FormatJoules(total.ours_j);
+  if (!total.ours || !watched) return text;
+  const std::string ours = FormatJoules(total.ours);
   if (total.all_split) {
     return text +
            fmt::format("; {} ({}) of it ours", ours,
-                       total.energy_j > 0 ? FormatPercent(total.ours_j / total.energy_j) : "-");
+                       total.energy > Joules{} ? FormatPercent(*total.ours / *total.energy) : "-");
   }
   return text + fmt::format("; {} of the {} that are told apart are ours", ours,
-                            FormatJoules(total.split_j));
+                            FormatJoules(total.split));
 }
 
 std::string SubjectOf(const Measurement& measured) {
@@ -84,8 +85,8 @@ std::string SourceText(const DeviceEnergy& device) {
   if (device.origin == Origin::kMeasured) {
     return device.source.empty() ? "-" : Printable(device.source);
   }
-  if (std::isnan(device.high_j) || !(device.energy_j > 0)) return "estimated";
-  return fmt::format("estimated, ±{}", FormatPercent(device.high_j / device.energy_j - 1));
+  if (!device.high || !(device.energy > Joules{})) return "estimated";
+  return fmt::format("estimated, ±{}", FormatPercent(*device.high / *device.energy - 1));
 }
 
 std::string Write(const Measurement& measured, Format format, const ViewOptions& options) {

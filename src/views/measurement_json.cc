@@ -51,9 +51,10 @@ class MeasurementJson {
     json_.Member("command", recording.command);
     json_.Member("pids", recording.pids);
     json_.Member("start", IsoTime(recording.start));
-    json_.Member("seconds", measured_.seconds);
-    json_.Member("period_ms",
-                 recording.period.value > 0 ? recording.period.seconds() * 1e3 : kUnknown);
+    json_.Member("seconds", measured_.duration);
+    json_.Member("period_ms", recording.period.value > 0
+                                  ? std::optional(recording.period.seconds() * 1e3)
+                                  : std::nullopt);
     json_.Member("exit_code",
                  recording.exit_code >= 0 ? std::optional(recording.exit_code) : std::nullopt);
     json_.Member("cpu_time", recording.activity.cpu_time);
@@ -61,8 +62,8 @@ class MeasurementJson {
 
   void Gaps(const std::vector<MeterGap>& gaps) {
     json_.Objects("gaps", gaps, [&](const MeterGap& gap) {
-      json_.Member("start_s", gap.start_s);
-      json_.Member("seconds", gap.seconds);
+      json_.Member("start_s", gap.start);
+      json_.Member("seconds", gap.duration);
       json_.Member("kind", GapReasonName(gap.why));
       json_.Member("reason", GapReasonWords(gap.why));
     });
@@ -70,16 +71,16 @@ class MeasurementJson {
 
   void Device(const DeviceEnergy& device) {
     json_.Member("device", device.device);
-    json_.Member("energy_j", device.energy_j);
-    json_.Member("low_j", device.low_j);
-    json_.Member("high_j", device.high_j);
-    json_.Member("mean_w", device.mean_w);
-    json_.Member("seconds", device.seconds);
-    json_.Member("ours_j", device.split.ours_j);
-    json_.Member("rest_j", device.rest_j);
-    json_.Member("others_j", device.split.others_j);
-    json_.Member("recorder_j", device.split.recorder_j);
-    json_.Member("idle_j", device.split.idle_j);
+    json_.Member("energy_j", device.energy);
+    json_.Member("low_j", device.low);
+    json_.Member("high_j", device.high);
+    json_.Member("mean_w", device.mean_power);
+    json_.Member("seconds", device.known_time);
+    json_.Member("ours_j", device.split.ours);
+    json_.Member("rest_j", device.rest);
+    json_.Member("others_j", device.split.others);
+    json_.Member("recorder_j", device.split.recorder);
+    json_.Member("idle_j", device.split.idle);
     json_.Member("origin", OriginName(device.origin));
     json_.Member("source", device.source);
     json_.Objects("channels", device.channels,
@@ -102,8 +103,8 @@ class MeasurementJson {
     json_.Member("channel", channel.name);
     json_.Member("scope", ScopeName(channel.scope));
     json_.Member("kind", counter ? "counter" : "gauge");
-    json_.Member("energy_j", channel.energy_j);
-    json_.Member("seconds", channel.seconds);
+    json_.Member("energy_j", channel.energy);
+    json_.Member("seconds", channel.known_time);
     json_.Member("within", channel.within.empty() ? std::nullopt : std::optional(channel.within));
     json_.Member("origin", OriginName(meter.origin));
     json_.Member("source", meter.source);
@@ -121,9 +122,9 @@ class MeasurementJson {
   void Totals() {
     const TotalEnergy& total = measured_.total;
     json_.Key("total").BeginObject();
-    json_.Member("energy_j", total.energy_j);
-    json_.Member("ours_j", total.all_split ? total.ours_j : kUnknown);
-    json_.Member("mean_w", total.mean_w);
+    json_.Member("energy_j", total.energy);
+    json_.Member("ours_j", total.all_split ? total.ours : std::nullopt);
+    json_.Member("mean_w", total.mean_power);
     json_.Member("origin", OriginName(total.origin));
     json_.Member("complete", total.missing.empty());
     json_.Member("missing", total.missing);
@@ -139,9 +140,9 @@ class MeasurementJson {
     }
     json_.BeginObject();
     json_.Member("channel", fmt::format("{}", fmt::join(whole.channels, " + ")));
-    json_.Member("energy_j", whole.energy_j);
-    json_.Member("devices_j", whole.devices_j);
-    json_.Member("rest_j", whole.rest_j);
+    json_.Member("energy_j", whole.energy);
+    json_.Member("devices_j", whole.devices);
+    json_.Member("rest_j", whole.rest);
     json_.End();
   }
 
@@ -150,7 +151,7 @@ class MeasurementJson {
     json_.Member("name", process.name);
     json_.Member("owner", process.owner == TaskOwner::kWatched ? "watched" : "recorder");
     json_.Member("threads", process.threads);
-    json_.Member("cpu_s", process.cpu_s);
+    json_.Member("cpu_s", process.cpu_time);
     json_.Key("energy_j").BeginObject();
     for (size_t i = 0; i < process.energy_j.size(); ++i) {
       json_.Member(measured_.devices[i].device, process.energy_j[i]);
@@ -162,20 +163,20 @@ class MeasurementJson {
     json_.Member("name", window.name);
     json_.Member("warm_up", window.warm_up);
     json_.Member("runs", window.runs > 0 ? std::optional(window.runs) : std::nullopt);
-    json_.Member("start_s", window.start_s);
-    json_.Member("seconds", window.seconds);
-    json_.Member("energy_j", window.energy_j);
-    json_.Member("ours_j", window.ours_j);
+    json_.Member("start_s", window.start);
+    json_.Member("seconds", window.duration);
+    json_.Member("energy_j", window.energy);
+    json_.Member("ours_j", window.ours);
   }
 
   void Rounds() {
-    auto spread = [&](const char* key, const Spread& of) {
+    auto spread = [&](const char* key, const auto& of) {
       json_.Key(key).BeginObject().Member("n", of.rounds);
       json_.Member("mean", of.mean).Member("deviation", of.deviation).End();
     };
-    json_.Key("rounds").BeginObject().Member("n", measured_.seconds_s.rounds);
-    spread("energy_j", measured_.energy_j);
-    spread("seconds", measured_.seconds_s);
+    json_.Key("rounds").BeginObject().Member("n", measured_.round_time.rounds);
+    spread("energy_j", measured_.round_energy);
+    spread("seconds", measured_.round_time);
     json_.End();
   }
 
@@ -186,7 +187,7 @@ class MeasurementJson {
     auto count = [&](uint64_t number) { return told ? std::optional(number) : std::nullopt; };
     json_.Key("overhead").BeginObject();
     json_.Member("cpu_pct", measured_.overhead_cpu_pct);
-    json_.Member("energy_j", measured_.overhead_j);
+    json_.Member("energy_j", measured_.overhead);
     json_.Member("ticks", count(cost.ticks));
     json_.Member("missed_ticks", count(cost.missed));
     json_.Member("late_ticks", count(cost.late));
@@ -213,7 +214,7 @@ class MeasurementJson {
     };
     json_.Key("features").BeginObject();
     for (const std::string_view name : kAlways) {
-      double mean = kUnknown;
+      std::optional<double> mean;
       for (const FeatureMean& feature : measured_.features) {
         if (feature.name == name && stands_for_all(feature)) mean = feature.mean;
       }

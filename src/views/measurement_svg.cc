@@ -26,18 +26,18 @@ constexpr double kHatch = 9;  // from one stroke to the next
 struct Owner {
   const char* name;
   Color color;
-  double EnergySplit::*part;
+  std::optional<Joules> EnergySplit::*part;
 };
-const std::array<Owner, 4> kOwners = {{{"ours", kAccent, &EnergySplit::ours_j},
-                                       {"others", CategoryColor(1, 4), &EnergySplit::others_j},
-                                       {"recorder", kWarning, &EnergySplit::recorder_j},
-                                       {"idle", kOther, &EnergySplit::idle_j}}};
+const std::array<Owner, 4> kOwners = {{{"ours", kAccent, &EnergySplit::ours},
+                                       {"others", CategoryColor(1, 4), &EnergySplit::others},
+                                       {"recorder", kWarning, &EnergySplit::recorder},
+                                       {"idle", kOther, &EnergySplit::idle}}};
 
 class MeasurementPicture {
  public:
   explicit MeasurementPicture(const Measurement& measured)
       : measured_(measured),
-        x_{0, std::max(measured.seconds, 1e-9), kLeft, kWide - kMargin},
+        x_{0, std::max(measured.duration.value, 1e-9), kLeft, kWide - kMargin},
         canvas_(fmt::format("Power over time: {}", SubjectOf(measured)), HeadlineOf(measured)) {}
 
   std::string Draw() {
@@ -75,9 +75,9 @@ class MeasurementPicture {
   }
 
   static std::string Label(const DeviceEnergy& device) {
-    if (std::isnan(device.energy_j)) return fmt::format("{}: nothing is known", device.device);
-    std::string text = fmt::format("{}: {}, {}", device.device, FormatJoules(device.energy_j),
-                                   FormatWatts(device.mean_w));
+    if (!device.energy) return fmt::format("{}: nothing is known", device.device);
+    std::string text = fmt::format("{}: {}, {}", device.device, FormatJoules(device.energy),
+                                   FormatWatts(device.mean_power));
     if (device.origin == Origin::kEstimated) text += fmt::format(" ({})", SourceText(device));
     return text;
   }
@@ -91,15 +91,15 @@ class MeasurementPicture {
   }
 
   void Hatch(const DeviceEnergy& device, const MeterGap& gap, double top) {
-    const double left = std::clamp(x_(gap.start_s), x_.from, x_.to);
-    const double right = std::clamp(x_(gap.start_s + gap.seconds), x_.from, x_.to);
+    const double left = std::clamp(x_(gap.start.value), x_.from, x_.to);
+    const double right = std::clamp(x_((gap.start + gap.duration).value), x_.from, x_.to);
     const double bottom = top + kPlot;
     canvas_.Rectangle(
         left, top, std::max(1.0, right - left), kPlot,
         {.fill = kGrid,
          .opacity = 0.6,
          .tooltip = fmt::format("{}: nothing is known for {}: {}", device.device,
-                                FormatSeconds(gap.seconds), GapReasonWords(gap.why))});
+                                FormatSeconds(gap.duration), GapReasonWords(gap.why))});
     // Strokes rise to the right and end at the sides.
     for (double x = left - kPlot; x < right; x += kHatch) {
       const double from = std::max(x, left);
@@ -122,8 +122,8 @@ class MeasurementPicture {
   double Windows(double top, double y) {
     std::vector<double> free_from;
     for (const WindowEnergy& window : measured_.windows) {
-      const double left = std::clamp(x_(window.start_s), x_.from, x_.to);
-      const double right = std::clamp(x_(window.start_s + window.seconds), x_.from, x_.to);
+      const double left = std::clamp(x_(window.start.value), x_.from, x_.to);
+      const double right = std::clamp(x_((window.start + window.duration).value), x_.from, x_.to);
       if (right <= left) continue;
       const auto free = std::find_if(free_from.begin(), free_from.end(),
                                      [&](double from) { return from <= left + 0.01; });
@@ -137,7 +137,7 @@ class MeasurementPicture {
           {.fill = window.warm_up ? kGrid : kOther,
            .radius = 2,
            .tooltip = fmt::format("{}{}: {}, {}", window.name, window.warm_up ? " (warm-up)" : "",
-                                  FormatSeconds(window.seconds), JoulesOrDash(window.energy_j))});
+                                  FormatSeconds(window.duration), JoulesOrDash(window.energy))});
       canvas_.Line({left, top}, {left, at}, {.stroke = kDim, .opacity = 0.5, .dashes = "2 3"});
       if (right - left < 26) continue;
       canvas_.Text(left + 4, at + 11, window.name,
@@ -152,9 +152,9 @@ class MeasurementPicture {
     std::vector<const DeviceEnergy*> split;
     double most = 0;
     for (const DeviceEnergy& device : measured_.devices) {
-      if (std::isnan(device.split.ours_j)) continue;
+      if (!device.split.ours) continue;
       split.push_back(&device);
-      most = std::max(most, device.energy_j);
+      most = std::max(most, ValueOrNan(device.energy));
     }
     if (split.empty() || most <= 0) return y;
     canvas_.Text(kMargin, y, "Whose it was", {.size = 12.5, .bold = true});
@@ -168,12 +168,12 @@ class MeasurementPicture {
                    {.size = 11, .anchor = Anchor::kEnd, .room = kLeft - 12});
       double joules = 0;
       for (const Owner& owner : kOwners) {
-        const double part = device->split.*owner.part;
+        const double part = ValueOrNan(device->split.*owner.part);
         if (!(part > 0)) continue;
         const double left = x(joules);
         joules += part;
-        const std::string text =
-            fmt::format("{} ({})", FormatJoules(part), FormatPercent(part / device->energy_j));
+        const std::string text = fmt::format("{} ({})", FormatJoules(part),
+                                             FormatPercent(part / ValueOrNan(device->energy)));
         canvas_.Rectangle(left, y, std::max(0.5, x(joules) - left), kBar,
                           {.fill = owner.color,
                            .tooltip = fmt::format("{}, {}: {}", device->device, owner.name, text)});
@@ -192,8 +192,8 @@ class MeasurementPicture {
     std::string about = ToolText(measured_.provenance);
     if (recording.start.value != 0) about += "; " + FormatTime(recording.start);
     if (!recording.machine.empty()) about += "; " + recording.machine;
-    if (!std::isnan(measured_.overhead_cpu_pct)) {
-      about += fmt::format("; recording cost {:.2f} % of a core", measured_.overhead_cpu_pct);
+    if (measured_.overhead_cpu_pct) {
+      about += fmt::format("; recording cost {:.2f} % of a core", *measured_.overhead_cpu_pct);
     }
     lines.push_back(std::move(about));
     for (const Note& note : measured_.notes) lines.push_back(NoteText(note));

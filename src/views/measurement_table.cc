@@ -73,11 +73,11 @@ class MeasurementTable : public TextPage {
              "  source"));
     for (const DeviceEnergy& device : measured_.devices) {
       const EnergySplit& split = device.split;
-      Line(Cells(widths, {NameCell(device.device, name), JoulesOrDash(device.energy_j),
-                          OrDash(device.mean_w, FormatWatts), FormatSeconds(device.seconds),
-                          JoulesOrDash(split.ours_j), JoulesOrDash(split.others_j),
-                          JoulesOrDash(split.recorder_j), JoulesOrDash(split.idle_j),
-                          JoulesOrDash(device.rest_j)}) +
+      Line(Cells(widths, {NameCell(device.device, name), JoulesOrDash(device.energy),
+                          OrDash(device.mean_power, FormatWatts), FormatSeconds(device.known_time),
+                          JoulesOrDash(split.ours), JoulesOrDash(split.others),
+                          JoulesOrDash(split.recorder), JoulesOrDash(split.idle),
+                          JoulesOrDash(device.rest)}) +
            "  " + SourceText(device));
     }
     OtherChannels();
@@ -93,18 +93,16 @@ class MeasurementTable : public TextPage {
                       [&](const DeviceEnergy& known) { return known.device == channel.name; });
       const std::vector<std::string>& whole = measured_.whole.channels;
       if (device || std::find(whole.begin(), whole.end(), channel.name) != whole.end()) continue;
-      std::string text = fmt::format("{} {}", channel.name, JoulesOrDash(channel.energy_j));
+      std::string text = fmt::format("{} {}", channel.name, JoulesOrDash(channel.energy));
       if (!channel.within.empty()) text += fmt::format(" (in {})", channel.within);
       if (channel.meter.origin == Origin::kEstimated) text += " (estimated)";
       texts.push_back(std::move(text));
     }
     const WholeMachine& whole = measured_.whole;
-    if (!whole.channels.empty() && !std::isnan(whole.devices_j)) {
-      texts.push_back(
-          fmt::format("{} {}{}", fmt::join(whole.channels, " + "), FormatJoules(whole.energy_j),
-                      std::isnan(whole.rest_j)
-                          ? ""
-                          : fmt::format(", {} more than its devices", FormatJoules(whole.rest_j))));
+    if (!whole.channels.empty() && whole.devices) {
+      texts.push_back(fmt::format(
+          "{} {}{}", fmt::join(whole.channels, " + "), FormatJoules(whole.energy),
+          whole.rest ? fmt::format(", {} more than its devices", FormatJoules(whole.rest)) : ""));
     }
     if (!texts.empty()) {
       SmallPrint(fmt::format("also read, not added: {}", fmt::join(texts, "; ")));
@@ -115,12 +113,12 @@ class MeasurementTable : public TextPage {
   void Power() {
     std::vector<const DeviceEnergy*> plots;
     for (const DeviceEnergy& device : measured_.devices) {
-      if (!std::isnan(device.energy_j) && !device.slices_w.empty()) plots.push_back(&device);
+      if (device.energy && !device.slices_w.empty()) plots.push_back(&device);
     }
     if (plots.empty()) return;
     std::vector<const DeviceEnergy*> by_energy = plots;
     std::stable_sort(by_energy.begin(), by_energy.end(),
-                     [](const auto* a, const auto* b) { return a->energy_j > b->energy_j; });
+                     [](const auto* a, const auto* b) { return a->energy > b->energy; });
     by_energy.resize(std::min(by_energy.size(), kPlotsShown));
     std::vector<std::string> left_out;
     for (const DeviceEnergy* device : plots) {
@@ -132,7 +130,7 @@ class MeasurementTable : public TextPage {
       }
     }
     WindowStarts();
-    TimeAxis(measured_.seconds, Columns());
+    TimeAxis(measured_.duration.value, Columns());
     if (!left_out.empty()) {
       SmallPrint(fmt::format("and {} more: {}", left_out.size(), fmt::join(left_out, ", ")));
     }
@@ -142,10 +140,10 @@ class MeasurementTable : public TextPage {
   size_t Columns() const { return static_cast<size_t>(std::max(20, width_ - kGutter)); }
 
   void WindowStarts() {
-    if (measured_.windows.empty() || !(measured_.seconds > 0)) return;
+    if (measured_.windows.empty() || !(measured_.duration > Seconds{})) return;
     std::vector<double> starts;
     for (const WindowEnergy& window : measured_.windows) {
-      starts.push_back(window.start_s / measured_.seconds);
+      starts.push_back(window.start / measured_.duration);
     }
     Marks("windows", starts, Columns());
   }
@@ -164,38 +162,39 @@ class MeasurementTable : public TextPage {
       const std::string label =
           window.name + (window.warm_up && window.name != "warm-up" ? " (warm-up)" : "");
       Line(Cells(widths,
-                 {NameCell(label, name), FormatSeconds(window.start_s),
-                  FormatSeconds(window.seconds), window.runs > 0 ? FormatCount(window.runs) : "-",
-                  JoulesOrDash(window.energy_j), JoulesOrDash(window.ours_j)}));
+                 {NameCell(label, name), FormatSeconds(window.start),
+                  FormatSeconds(window.duration), window.runs > 0 ? FormatCount(window.runs) : "-",
+                  JoulesOrDash(window.energy), JoulesOrDash(window.ours)}));
     }
     Rounds();
     Line();
   }
 
   void Rounds() {
-    const uint64_t rounds = measured_.seconds_s.rounds;
+    const uint64_t rounds = measured_.round_time.rounds;
     if (rounds == 0) return;
     const std::string of_some =
-        measured_.energy_j.rounds == rounds
+        measured_.round_energy.rounds == rounds
             ? ""
-            : fmt::format("; energy is known of {}", measured_.energy_j.rounds);
+            : fmt::format("; energy is known of {}", measured_.round_energy.rounds);
     Line(fmt::format("{} {}: {} in {}{}", rounds, rounds == 1 ? "round" : "rounds",
-                     SpreadText(measured_.energy_j, JoulesOrDash),
-                     SpreadText(measured_.seconds_s, FormatSeconds), of_some));
+                     SpreadText(measured_.round_energy, JoulesOrDash),
+                     SpreadText(measured_.round_time, FormatSeconds), of_some));
   }
 
-  static std::string SpreadText(const Spread& spread, std::string (*format)(double)) {
-    if (std::isnan(spread.mean)) return "-";
-    if (std::isnan(spread.deviation)) return format(spread.mean);
-    return fmt::format("{} ± {} ({})", format(spread.mean), format(spread.deviation),
-                       spread.mean > 0 ? FormatPercent(spread.deviation / spread.mean) : "-");
+  template <typename Quantity>
+  static std::string SpreadText(const Spread<Quantity>& spread,
+                                std::string (*format)(const std::optional<Quantity>&)) {
+    if (!spread.mean) return "-";
+    if (!spread.deviation) return format(spread.mean);
+    return fmt::format(
+        "{} ± {} ({})", format(spread.mean), format(spread.deviation),
+        *spread.mean > Quantity{} ? FormatPercent(*spread.deviation / *spread.mean) : "-");
   }
 
-  static double EnergyOf(const ProcessEnergy& process) {
-    double sum = kUnknown;
-    for (const double joules : process.energy_j) {
-      if (!std::isnan(joules)) sum = std::isnan(sum) ? joules : sum + joules;
-    }
+  static std::optional<Joules> EnergyOf(const ProcessEnergy& process) {
+    std::optional<Joules> sum;
+    for (const double joules : process.energy_j) AddKnown(sum, IfKnown<Joules>(joules));
     return sum;
   }
 
@@ -213,7 +212,7 @@ class MeasurementTable : public TextPage {
       const std::string label =
           process.name + (process.owner == TaskOwner::kRecorder ? " (the recorder)" : "");
       Line(Cells(widths, {std::to_string(process.pid), "", NameCell(label, name),
-                          FormatCount(process.threads), FormatSeconds(process.cpu_s),
+                          FormatCount(process.threads), FormatSeconds(process.cpu_time),
                           JoulesOrDash(EnergyOf(process))}));
     }
     Line();
@@ -221,10 +220,12 @@ class MeasurementTable : public TextPage {
 
   static std::string FeatureText(const FeatureMean& feature) {
     const std::string where = feature.device.empty() ? "" : " " + feature.device;
-    if (std::isnan(feature.mean)) return fmt::format("{}{} -", feature.name, where);
-    if (feature.unit == "s") return fmt::format("{} {}", feature.name, FormatSeconds(feature.mean));
-    if (feature.unit == "J") return fmt::format("{} {}", feature.name, FormatJoules(feature.mean));
-    return fmt::format("{}{} {:.4g} {}", feature.name, where, feature.mean, feature.unit);
+    if (!feature.mean) return fmt::format("{}{} -", feature.name, where);
+    if (feature.unit == "s") {
+      return fmt::format("{} {}", feature.name, FormatSeconds(*feature.mean));
+    }
+    if (feature.unit == "J") return fmt::format("{} {}", feature.name, FormatJoules(*feature.mean));
+    return fmt::format("{}{} {:.4g} {}", feature.name, where, *feature.mean, feature.unit);
   }
 
   void Features() {
@@ -236,16 +237,17 @@ class MeasurementTable : public TextPage {
 
   void Overhead() {
     const SamplerCost& cost = measured_.recording.cost;
-    if (std::isnan(measured_.overhead_cpu_pct)) return;
-    std::string text = fmt::format("recording cost {:.2f} % of a core", measured_.overhead_cpu_pct);
-    if (!std::isnan(measured_.overhead_j)) {
-      text += fmt::format(" and {}", FormatJoules(measured_.overhead_j));
+    if (!measured_.overhead_cpu_pct) return;
+    std::string text =
+        fmt::format("recording cost {:.2f} % of a core", *measured_.overhead_cpu_pct);
+    if (measured_.overhead) {
+      text += fmt::format(" and {}", FormatJoules(measured_.overhead));
     }
     if (cost.resident_bytes > 0) text += fmt::format(", {}", FormatBytes(cost.resident_bytes));
     if (cost.ticks > 0) {
       text += fmt::format("; {} ticks, {} late", FormatCount(cost.ticks), FormatCount(cost.late));
-      if (!std::isnan(cost.late_p99_us)) {
-        text += fmt::format(" (99 % within {})", FormatSeconds(cost.late_p99_us * 1e-6));
+      if (cost.late_p99_us) {
+        text += fmt::format(" (99 % within {})", FormatSeconds(*cost.late_p99_us * 1e-6));
       }
       text += fmt::format("; {} more missed", FormatCount(cost.missed));
       if (cost.lost > 0) text += fmt::format("; {} samples were lost", FormatCount(cost.lost));

@@ -14,37 +14,37 @@ using ::testing::Not;
 
 Measurement MakeMeasurement() {
   Measurement measured;
-  measured.seconds = 10;
+  measured.duration = Seconds{10};
   measured.recording.command = {"python3", "<train>.py"};
   measured.recording.period = Nanos{4'000'000};
   measured.recording.exit_code = 0;
   DeviceEnergy cpu;
   cpu.device = "CPU:0";
   cpu.source = "rapl-powercap";
-  cpu.energy_j = 100;
-  cpu.mean_w = 10;
-  cpu.seconds = 10;
-  cpu.split = {80, 15, 1, 4};
-  cpu.rest_j = 20;
+  cpu.energy = Joules{100};
+  cpu.mean_power = Watts{10};
+  cpu.known_time = Seconds{10};
+  cpu.split = {Joules{80}, Joules{15}, Joules{1}, Joules{4}};
+  cpu.rest = Joules{20};
   cpu.channels = {"CPU:0", "CORE:0"};
   cpu.slices_w = {10, 10, kUnknown, 10};
-  cpu.gaps = {{5, 2.5, GapReason::kCounterStoodStill}};
+  cpu.gaps = {{Seconds{5}, Seconds{2.5}, GapReason::kCounterStoodStill}};
   measured.devices = {cpu};
-  measured.total.energy_j = measured.total.split_j = 100;
-  measured.total.mean_w = 10;
-  measured.total.ours_j = 80;
+  measured.total.energy = measured.total.split = Joules{100};
+  measured.total.mean_power = Watts{10};
+  measured.total.ours = Joules{80};
   ChannelEnergy core;
   core.name = "CORE:0";
   core.scope = ChannelScope::kCore;
   core.within = "CPU:0";
-  core.energy_j = 60;
+  core.energy = Joules{60};
   ChannelEnergy package;
   package.name = "CPU:0";
-  package.energy_j = 100;
+  package.energy = Joules{100};
   measured.channels = {package, core};
-  measured.processes = {{7, "python3", TaskOwner::kWatched, 3, 9.5, {80}},
-                        {8, "beryl", TaskOwner::kRecorder, 2, 0.1, {1}}};
-  measured.features = {{"cpu_util", "", "%", 45}, {"gpu_energy", "", "J", kUnknown}};
+  measured.processes = {{7, "python3", TaskOwner::kWatched, 3, Seconds{9.5}, {80}},
+                        {8, "beryl", TaskOwner::kRecorder, 2, Seconds{0.1}, {1}}};
+  measured.features = {{"cpu_util", "", "%", 45}, {"gpu_energy", "", "J", std::nullopt}};
   measured.notes = {{NoteKind::kClockSet, "", {2.5}}};
   return measured;
 }
@@ -58,8 +58,8 @@ TEST(MeasurementViewTest, AnEstimateIsCalledOne) {
   Measurement measured = MakeMeasurement();
   measured.devices[0].origin = Origin::kEstimated;
   measured.total.origin = Origin::kEstimated;
-  measured.devices[0].low_j = measured.total.low_j = 50;
-  measured.devices[0].high_j = measured.total.high_j = 150;
+  measured.devices[0].low = measured.total.low = Joules{50};
+  measured.devices[0].high = measured.total.high = Joules{150};
   const std::string text = Write(measured, Format::kTable, {});
   EXPECT_THAT(text, HasSubstr("an estimate: 100 J (50.0 J to 150 J) in 10.0 s"));
   EXPECT_THAT(text, HasSubstr("estimated, ±50"));
@@ -67,9 +67,10 @@ TEST(MeasurementViewTest, AnEstimateIsCalledOne) {
 
 TEST(MeasurementViewTest, UnknownIsNeverZero) {
   Measurement measured = MakeMeasurement();
-  measured.devices[0].energy_j = measured.devices[0].mean_w = kUnknown;
+  measured.devices[0].energy = std::nullopt;
+  measured.devices[0].mean_power = std::nullopt;
   measured.devices[0].split = {};
-  measured.devices[0].rest_j = kUnknown;
+  measured.devices[0].rest = std::nullopt;
   measured.total = {};
   EXPECT_THAT(Write(measured, Format::kTable, {}), HasSubstr("no energy is known of 10.0 s"));
   const std::string json = Write(measured, Format::kJson, {});
@@ -91,11 +92,11 @@ TEST(MeasurementViewTest, ATotalWithoutAllIsAtLeastThat) {
 
 TEST(MeasurementViewTest, ThePlotsOfTheMostEnergyAreShownAndTheOthersNamed) {
   Measurement measured = MakeMeasurement();
-  measured.devices[0].energy_j = 1;
+  measured.devices[0].energy = Joules{1};
   for (const char* name : {"DRAM:0", "GPU:0", "GPU:1", "GPU:2"}) {
     measured.devices.push_back(measured.devices[0]);
     measured.devices.back().device = name;
-    measured.devices.back().energy_j = 100;
+    measured.devices.back().energy = Joules{100};
   }
   EXPECT_THAT(Write(measured, Format::kTable, {}), HasSubstr("and 1 more: CPU:0\n"));
 }

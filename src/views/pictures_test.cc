@@ -21,21 +21,24 @@ OperationRanking MakeRanking(const AccountReport& report, OperationRanking::Kind
   OperationRanking ranking;
   ranking.kind = kind;
   ranking.rows = ranking.by_device = report.operations;
-  ranking.total_j = 4;
+  ranking.total = Joules{4};
   return ranking;
 }
 
 EnergyDiagram MakeDiagram(const std::string& name, size_t boxes) {
   EnergyDiagram diagram;
   diagram.path = name;
-  diagram.energy_j = 10;
+  diagram.energy = Joules{10};
   diagram.has_dataflow = true;
   for (size_t i = 0; i < boxes; ++i) {
     DiagramBox box;
     box.name = box.path = box.type = name;
     box.composite = i % 2 == 0;
     box.folded = i == 1 ? 24 : 1;
-    if (i != 2) box.energy_j = box.share = 1.0 / static_cast<double>(boxes);
+    if (i != 2) {
+      box.share = 1.0 / static_cast<double>(boxes);
+      box.energy = Joules{*box.share};
+    }
     box.from_outside = box.to_outside = i % 3;
     diagram.boxes.push_back(box);
     if (i > 0) diagram.arrows.push_back({i - 1, i, 1});

@@ -37,11 +37,11 @@ std::string Table(const QueryCosts& costs, const ViewOptions& options) {
         std::isfinite(row.kwh_low)
             ? fmt::format("{} - {}", FigureOrDash(row.kwh_low), FigureOrDash(row.kwh_high))
             : "";
-    page.Line(
-        Cells(widths, {NameCell(row.model, name, 0), Size(row.batch_size), Size(row.seq_len),
-                       JoulesOrDash(row.batch_j), JoulesOrDash(row.query_j), FigureOrDash(row.kwh),
-                       between, FigureOrDash(row.price), FigureOrDash(row.co2e_kg)}) +
-        (row.predicted ? "  predicted" : "  measured"));
+    page.Line(Cells(widths, {NameCell(row.model, name, 0), Size(row.batch_size), Size(row.seq_len),
+                             JoulesOrDash(row.batch_energy), JoulesOrDash(row.query_energy),
+                             FigureOrDash(row.kwh), between, FigureOrDash(row.price),
+                             FigureOrDash(row.co2e_kg)}) +
+              (row.predicted ? "  predicted" : "  measured"));
   }
   page.Line();
   page.Paragraph(ElectricityText(grid));
@@ -62,8 +62,8 @@ std::string Json(const QueryCosts& costs) {
     json.Member("batch_size", KnownSize(row.batch_size));
     json.Member("seq_len", KnownSize(row.seq_len));
     json.Member("energy", EnergySource(row.predicted, costs.origin));
-    json.Member("batch_j", row.batch_j);
-    json.Member("query_j", row.query_j);
+    json.Member("batch_j", row.batch_energy);
+    json.Member("query_j", row.query_energy);
     json.Member("kwh", row.kwh);
     json.Member("kwh_low", row.kwh_low);
     json.Member("kwh_high", row.kwh_high);
@@ -81,10 +81,10 @@ std::string Csv(const QueryCosts& costs) {
                "co2e_g_per_kwh,carbon_date,carbon_source");
   for (const QueryCosts::Row& row : costs.rows) {
     csv.Row(row.model, KnownSize(row.batch_size), KnownSize(row.seq_len),
-            EnergySource(row.predicted, costs.origin), costs.queries, costs.passages, row.batch_j,
-            row.query_j, row.kwh, row.kwh_low, row.kwh_high, row.price, grid.currency, row.co2e_kg,
-            grid.region, grid.price_per_kwh, grid.price_date, grid.price_source,
-            grid.co2e_g_per_kwh, grid.carbon_date, grid.carbon_source);
+            EnergySource(row.predicted, costs.origin), costs.queries, costs.passages,
+            row.batch_energy, row.query_energy, row.kwh, row.kwh_low, row.kwh_high, row.price,
+            grid.currency, row.co2e_kg, grid.region, grid.price_per_kwh, grid.price_date,
+            grid.price_source, grid.co2e_g_per_kwh, grid.carbon_date, grid.carbon_source);
   }
   return csv.Take();
 }

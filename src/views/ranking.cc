@@ -29,7 +29,7 @@ std::string WriteRankingJson(const AccountReport& report, const OperationRanking
   WriteClosure(json, report);
   WriteNotes(json, NotesOf(report));
   json.Key("phase").Value(ranking.phase ? std::optional(PhaseName(*ranking.phase)) : std::nullopt);
-  json.Member("total_j", ranking.total_j);
+  json.Member("total_j", ranking.total);
   json.Member("min_share", ranking.min_share);
   auto device = ranking.by_device.begin();
   json.Objects("rows", std::span(ranking.rows).first(count), [&](const OperationRow& row) {
@@ -38,7 +38,7 @@ std::string WriteRankingJson(const AccountReport& report, const OperationRanking
     json.Member("type", row.type);
     json.Member("device", row.device);
     WriteMeasures(json, row);
-    json.Member("deviation_step_w", row.deviation_step_w);
+    json.Member("deviation_step_w", row.deviation_step_power);
     json.Member("share", ShareOf(row, ranking));
     json.Member("layers", row.layers);
     if (!row.shapes.empty()) json.Member("shapes", row.shapes);
@@ -47,7 +47,7 @@ std::string WriteRankingJson(const AccountReport& report, const OperationRanking
     json.Objects("devices", std::span(first, device), [&](const OperationRow& part) {
       json.Member("device", part.device);
       WriteMeasures(json, part);
-      json.Member("deviation_step_w", part.deviation_step_w);
+      json.Member("deviation_step_w", part.deviation_step_power);
     });
   });
   json.Member("rows_total", ranking.rows.size());
@@ -63,10 +63,10 @@ std::string WriteRankingCsv(const AccountReport& report, const OperationRanking&
   for (size_t i = 0; i < ranking.by_device.size(); ++i) {
     const OperationRow& row = ranking.by_device[i];
     if ((i == 0 || !IsSameName(ranking.by_device[i - 1], row)) && ++names > count) break;
-    csv.Row(row.name, row.device, PhaseName(row.phase), row.type, row.energy_j,
-            ShareOf(row, ranking), row.seconds, row.power_w, row.count, row.layers, row.mean_step_j,
-            row.deviation_step_j, row.deviation_step_w,
-            row.energy_j ? OriginName(row.origin) : "unknown");
+    csv.Row(row.name, row.device, PhaseName(row.phase), row.type, row.energy, ShareOf(row, ranking),
+            row.time, row.power, row.count, row.layers, row.mean_step_energy,
+            row.deviation_step_energy, row.deviation_step_power,
+            row.energy ? OriginName(row.origin) : "unknown");
   }
   return csv.Take();
 }
@@ -85,15 +85,14 @@ std::string Table(const OperationRanking& ranking, size_t count, const ViewOptio
                                      by_power ? "energy" : "power", "time", "share", "count"}) +
                       "       operation"));
   for (const OperationRow& row : std::span(ranking.rows).first(count)) {
-    const std::string energy = OrUnknown(row.energy_j, FormatJoules);
-    const std::string power = OrUnknown(row.power_w, FormatWatts);
-    const auto& deviation = by_power ? row.deviation_step_w : row.deviation_step_j;
+    const std::string energy = FormatJoules(row.energy);
+    const std::string power = FormatWatts(row.power);
+    const std::string deviation =
+        by_power ? FormatWatts(row.deviation_step_power) : FormatJoules(row.deviation_step_energy);
     const std::string line =
-        Cells(widths,
-              {by_power ? power : energy,
-               (deviation ? "±" : "") + OrUnknown(deviation, by_power ? FormatWatts : FormatJoules),
-               by_power ? energy : power, FormatSeconds(row.seconds),
-               OrUnknown(ShareOf(row, ranking), FormatPercent), FormatCount(row.count)});
+        Cells(widths, {by_power ? power : energy, (deviation == "?" ? "" : "±") + deviation,
+                       by_power ? energy : power, FormatSeconds(row.time),
+                       OrUnknown(ShareOf(row, ranking), FormatPercent), FormatCount(row.count)});
     const PhaseLook& look = kPhaseLooks[static_cast<size_t>(row.phase)];
     const int front = static_cast<int>(DisplayWidth(line)) + 7;
     page.Line(line + "  " + page.Styled(Padded(look.short_name, 5), look.color) +
@@ -122,23 +121,23 @@ std::string RankingTitle(const OperationRanking& ranking) {
 }
 
 std::optional<double> ShareOf(const OperationRow& row, const OperationRanking& ranking) {
-  if (!row.energy_j || ranking.total_j.value_or(0) <= 0) return std::nullopt;
-  return *row.energy_j / *ranking.total_j;
+  if (!row.energy || !(ranking.total > Joules{})) return std::nullopt;
+  return *row.energy / *ranking.total;
 }
 
 bool HasSteps(const OperationRanking& ranking) {
   return std::any_of(ranking.rows.begin(), ranking.rows.end(),
-                     [](const OperationRow& row) { return row.mean_step_j.has_value(); });
+                     [](const OperationRow& row) { return row.mean_step_energy.has_value(); });
 }
 
 std::string ShownText(const OperationRanking& ranking, size_t count) {
-  double shown = 0;
-  for (size_t i = 0; i < count; ++i) shown += ranking.rows[i].energy_j.value_or(0);
+  Joules shown;
+  for (size_t i = 0; i < count; ++i) shown += ranking.rows[i].energy.value_or(Joules{});
   std::string text =
       fmt::format("{} of {} names", FormatCount(count), FormatCount(ranking.rows.size()));
-  if (ranking.total_j.value_or(0) > 0) {
-    text += fmt::format(" with {} of {} ({})", FormatJoules(shown), FormatJoules(*ranking.total_j),
-                        FormatPercent(shown / *ranking.total_j));
+  if (ranking.total > Joules{}) {
+    text += fmt::format(" with {} of {} ({})", FormatJoules(shown), FormatJoules(*ranking.total),
+                        FormatPercent(shown / *ranking.total));
   }
   text += "; devices added up";
   if (ranking.min_share > 0) {

@@ -36,7 +36,7 @@ class RankingPicture {
     const double bottom = top + kRow * static_cast<double>(count_) + 6;
     double largest = 0;
     for (size_t i = 0; i < count_; ++i) {
-      largest = std::max(largest, Value(i) + Deviation(i).value_or(0));
+      largest = std::fmax(std::max(largest, Value(i)), Value(i) + Deviation(i));
     }
     const Scale x{0, largest > 0 ? largest : 1, kMargin, kWidth - kMargin - kLabelRoom};
     DrawBottomAxis(canvas_, x, {bottom, top},
@@ -55,12 +55,13 @@ class RankingPicture {
  private:
   double Value(size_t i) const {
     const OperationRow& row = ranking_.rows[i];
-    if (by_power_) return row.power_w.value_or(0);
-    return (a_step_ ? row.mean_step_j : row.energy_j).value_or(0);
+    if (by_power_) return row.power.value_or(Watts{}).value;
+    return (a_step_ ? row.mean_step_energy : row.energy).value_or(Joules{}).value;
   }
-  std::optional<double> Deviation(size_t i) const {
+  // Watts or joules, as the bars are; NaN: not known.
+  double Deviation(size_t i) const {
     const OperationRow& row = ranking_.rows[i];
-    return by_power_ ? row.deviation_step_w : row.deviation_step_j;
+    return by_power_ ? ValueOrNan(row.deviation_step_power) : ValueOrNan(row.deviation_step_energy);
   }
   std::string Format(double value) const {
     return by_power_ ? FormatWatts(value) : FormatJoules(value);
@@ -92,9 +93,9 @@ class RankingPicture {
   std::string Tooltip(size_t i) const {
     const OperationRow& row = ranking_.rows[i];
     std::string text = fmt::format("{}\n{}, {}", row.name, PhaseName(row.phase), row.device);
-    if (row.energy_j) text += fmt::format("\n{} in all", FormatJoules(*row.energy_j));
-    if (row.power_w) {
-      text += fmt::format(" at {} for {}", FormatWatts(*row.power_w), FormatSeconds(row.seconds));
+    if (row.energy) text += fmt::format("\n{} in all", FormatJoules(*row.energy));
+    if (row.power) {
+      text += fmt::format(" at {} for {}", FormatWatts(*row.power), FormatSeconds(row.time));
     }
     text += fmt::format("\n{} runs", FormatCount(row.count));
     if (row.layers > 1) text += fmt::format(" in {} layers", row.layers);
@@ -110,14 +111,14 @@ class RankingPicture {
     canvas_.Rectangle(x.from, y, std::max(1.0, end - x.from), kBar,
                       {.fill = PhaseColor(row.phase), .radius = 2});
     double label = end;
-    if (const auto deviation = Deviation(i); deviation && *deviation > 0) {
-      const double high = x(Value(i) + *deviation);
-      DrawWhisker(canvas_, x(std::max(0.0, Value(i) - *deviation)), high, y + kBar / 2);
+    if (const double deviation = Deviation(i); deviation > 0) {
+      const double high = x(Value(i) + deviation);
+      DrawWhisker(canvas_, x(std::max(0.0, Value(i) - deviation)), high, y + kBar / 2);
       label = std::max(label, high);
     }
     const auto share = ShareOf(row, ranking_);
     canvas_.Text(label + 8, y + 12,
-                 fmt::format("{}  {}", row.energy_j ? Format(Value(i)) : "?",
+                 fmt::format("{}  {}", row.energy ? Format(Value(i)) : "?",
                              share ? FormatPercent(*share) : ""),
                  {.size = 11.5, .color = kDim});
     canvas_.EndGroup();

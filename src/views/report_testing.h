@@ -105,12 +105,12 @@ inline AccountReport MakeReport(const std::string& name = "layer_*") {
   row.name = name + "/MatMul";
   row.device = "CPU:0";
   row.type = "MatMul";
-  row.energy_j = 4;
-  row.seconds = 2;
-  row.power_w = 2;
+  row.energy = Joules{4};
+  row.time = Seconds{2};
+  row.power = Watts{2};
   row.count = 1234567;
-  row.mean_step_j = 1.3;
-  row.deviation_step_j = 0.5;
+  row.mean_step_energy = Joules{1.3};
+  row.deviation_step_energy = Joules{0.5};
   row.shapes = {"[2,3]", name};
   row.layers = 12;
   OperationRow unmetered;
@@ -118,7 +118,7 @@ inline AccountReport MakeReport(const std::string& name = "layer_*") {
   unmetered.device = name;
   unmetered.type = name;
   unmetered.phase = Phase::kBackward;
-  unmetered.seconds = 7;
+  unmetered.time = Seconds{7};
   unmetered.count = 3;
   report.operations = report.summary = {row, unmetered};
   report.tree = report.folded = MakeTree(name);

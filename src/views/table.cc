@@ -95,24 +95,24 @@ class TableWriter : public TextPage {
   void Alignment(const ModelAlignment& alignment) {
     constexpr size_t kMostUnmatched = 5;
     constexpr double kWorthNaming = 0.001;
-    const double share = alignment.matched_energy_j / alignment.module_energy_j;
+    const double share = ValueOrNan(alignment.matched_energy) / ValueOrNan(alignment.module_energy);
     Paragraph(
         fmt::format("{}, {}{}: {} of {} modules found, with {} of the energy inside of modules",
                     alignment.model, SizesText(alignment.input),
                     alignment.input_seen ? " as the shapes in the trace say" : "",
                     alignment.matched_modules, alignment.described_modules, PercentOrDash(share)));
-    if (!std::isnan(alignment.passes)) {
+    if (alignment.passes) {
       Paragraph(
           fmt::format("FLOP, its rates and 'a pass' are of one forward pass; the run has {:.4g}",
-                      alignment.passes),
+                      *alignment.passes),
           2);
     }
+    const Joules least = kWorthNaming * alignment.module_energy.value_or(Joules{});
     size_t named = 0;
     for (const ModelAlignment::Unmatched& one : alignment.unmatched) {
-      if (named == kMostUnmatched || one.energy_j < kWorthNaming * alignment.module_energy_j) break;
-      Paragraph(
-          fmt::format("not in the description: {} ({})", one.path, FormatJoules(one.energy_j)), 2,
-          kDimStyle);
+      if (named == kMostUnmatched || one.energy < least) break;
+      Paragraph(fmt::format("not in the description: {} ({})", one.path, FormatJoules(one.energy)),
+                2, kDimStyle);
       ++named;
     }
     if (const size_t others = alignment.unmatched.size() - named; others > 0) {
@@ -134,21 +134,20 @@ class TableWriter : public TextPage {
   void Operations() {
     const size_t count = CountShown(report_.summary.size(), options_.top.value_or(kDefaultTop));
     if (count == 0) return;
-    double attributed = 0;
-    for (const ChannelAccount& account : report_.channels) attributed += account.attributed.value;
+    Joules attributed;
+    for (const ChannelAccount& account : report_.channels) attributed += account.attributed;
     const bool narrow = width_ < kNarrow;
     const int device_width = DeviceWidth(6);
     const std::vector<int> widths = {8, 7, narrow ? 0 : 8, narrow ? 0 : 9, 8, 2, -4, -device_width};
     Line(Bold(Cells(widths, {"energy", "share", "power", "time", "count", "", "", "device"}) +
               (narrow ? " operation" : " operation, layers added up")));
     for (const OperationRow& row : std::span(report_.summary).first(count)) {
-      const bool share = row.energy_j && attributed > 0;
+      const bool share = row.energy && attributed > Joules{};
       const std::string front =
           Cells(widths,
-                {OrUnknown(row.energy_j, FormatJoules),
-                 share ? FormatPercent(*row.energy_j / attributed) : "?",
-                 OrUnknown(row.power_w, FormatWatts), FormatSeconds(row.seconds),
-                 FormatCount(row.count), "", kPhaseLooks[static_cast<size_t>(row.phase)].short_name,
+                {FormatJoules(row.energy), share ? FormatPercent(*row.energy / attributed) : "?",
+                 FormatWatts(row.power), FormatSeconds(row.time), FormatCount(row.count), "",
+                 kPhaseLooks[static_cast<size_t>(row.phase)].short_name,
                  NameCell(row.device, device_width, 0)}) +
           " ";
       const int room = std::max(12, width_ - static_cast<int>(DisplayWidth(front)));

@@ -41,14 +41,14 @@ std::string Table(const Tradeoff& tradeoff, const ViewOptions& options) {
   std::vector<int> widths = {0, 0, 9};
   for (const Tradeoff::Choice& choice : tradeoff.choices) widths[choice.predicted ? 1 : 0] = 13;
   page.Line(page.Dim(Cells(widths, {"measured  ", "predicted  ", "accuracy"}) + "  model"));
-  const auto cell = [](double joules, bool optimal) {
-    return JoulesOrDash(joules) + (optimal ? " *" : "  ");
+  const auto cell = [](const std::optional<Joules>& energy, bool optimal) {
+    return JoulesOrDash(energy) + (optimal ? " *" : "  ");
   };
   for (const Tradeoff::Point& point : tradeoff.points) {
     const std::string label =
         Label(point) + (point.label == point.model ? "" : "  " + page.Dim(Printable(point.model)));
-    page.Line(Cells(widths, {cell(point.energy.measured_j, point.optimal_measured),
-                             cell(point.energy.predicted_j, point.optimal_predicted),
+    page.Line(Cells(widths, {cell(point.energy.measured, point.optimal_measured),
+                             cell(point.energy.predicted, point.optimal_predicted),
                              fmt::format("{:g}", point.accuracy)}) +
               "  " + label);
   }
@@ -80,14 +80,14 @@ std::string Json(const Tradeoff& tradeoff) {
     json.Member("model", Printable(point.model));
     json.Member("label", Label(point));
     json.Member("accuracy", point.accuracy);
-    json.Member("measured_j", point.energy.measured_j);
-    json.Member("predicted_j", point.energy.predicted_j);
-    json.Member("predicted_low_j", point.low_j);
-    json.Member("predicted_high_j", point.high_j);
+    json.Member("measured_j", point.energy.measured);
+    json.Member("predicted_j", point.energy.predicted);
+    json.Member("predicted_low_j", point.low);
+    json.Member("predicted_high_j", point.high);
     json.Member("optimal_measured", point.optimal_measured);
     json.Member("optimal_predicted", point.optimal_predicted);
   });
-  json.Member("budget_j", tradeoff.budget_j);
+  json.Member("budget_j", tradeoff.budget);
   json.Member("target", tradeoff.target);
   json.Objects("choices", tradeoff.choices, [&](const Tradeoff::Choice& choice) {
     auto name = [&](const std::optional<size_t>& at) {
@@ -109,7 +109,7 @@ std::string Csv(const Tradeoff& tradeoff) {
                "predicted_high_j,optimal_measured,optimal_predicted,predicted_by");
   for (const Tradeoff::Point& point : tradeoff.points) {
     csv.Row(point.model, point.label, tradeoff.batch_size, tradeoff.seq_len, point.accuracy,
-            point.energy.measured_j, point.energy.predicted_j, point.low_j, point.high_j,
+            point.energy.measured, point.energy.predicted, point.low, point.high,
             point.optimal_measured, point.optimal_predicted, tradeoff.origin.predicted_by);
   }
   return csv.Take();
@@ -117,8 +117,8 @@ std::string Csv(const Tradeoff& tradeoff) {
 
 }  // namespace
 
-double EnergyOf(const Tradeoff::Point& point, bool predicted) {
-  return predicted ? point.energy.predicted_j : point.energy.measured_j;
+std::optional<Joules> EnergyOf(const Tradeoff::Point& point, bool predicted) {
+  return predicted ? point.energy.predicted : point.energy.measured;
 }
 
 std::string TradeoffSize(const Tradeoff& tradeoff) {
@@ -130,9 +130,9 @@ std::vector<std::string> TradeoffSentences(const Tradeoff& tradeoff) {
   std::vector<std::string> sentences;
   for (const Tradeoff::Choice& choice : tradeoff.choices) {
     const char* how = choice.predicted ? "predicted" : "measured";
-    if (tradeoff.budget_j) {
+    if (tradeoff.budget) {
       sentences.push_back(fmt::format(
-          "within {} ({}): {}", FormatJoules(*tradeoff.budget_j), how,
+          "within {} ({}): {}", FormatJoules(*tradeoff.budget), how,
           choice.within_budget ? Chosen(tradeoff.points[*choice.within_budget], choice.predicted)
                                : "no model takes that little"));
     }

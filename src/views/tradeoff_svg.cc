@@ -49,6 +49,9 @@ class TradeoffPicture {
   }
 
  private:
+  static double JoulesOf(const Tradeoff::Point& point, bool predicted) {
+    return ValueOrNan(EnergyOf(point, predicted));
+  }
   static bool IsOptimal(const Tradeoff::Point& point, bool predicted) {
     return predicted ? point.optimal_predicted : point.optimal_measured;
   }
@@ -75,16 +78,15 @@ class TradeoffPicture {
     double low = tradeoff_.points.front().accuracy;
     double high = low;
     for (const Tradeoff::Point& point : tradeoff_.points) {
-      for (const double joules :
-           {point.energy.measured_j, point.energy.predicted_j, point.high_j}) {
-        if (std::isfinite(joules)) most = std::max(most, joules);
+      for (const auto& energy : {point.energy.measured, point.energy.predicted, point.high}) {
+        most = std::max(most, energy.value_or(Joules{}).value);
       }
       low = std::min(low, point.accuracy);
       high = std::max(high, point.accuracy);
     }
     // A limit far outside would press all points into a corner; it is said below the picture.
-    if (tradeoff_.budget_j && *tradeoff_.budget_j < 1.5 * most) {
-      most = std::max(most, *tradeoff_.budget_j);
+    if (tradeoff_.budget && tradeoff_.budget->value < 1.5 * most) {
+      most = std::max(most, tradeoff_.budget->value);
     }
     const double margin = high > low ? (high - low) * 0.1 : std::max(std::fabs(high) * 0.05, 1e-9);
     if (tradeoff_.target && *tradeoff_.target > low - 4 * margin &&
@@ -98,11 +100,11 @@ class TradeoffPicture {
 
   void Limits() {
     const ShapeStyle style{.stroke = kDim, .stroke_width = 1.2, .dashes = "4 4"};
-    if (tradeoff_.budget_j && *tradeoff_.budget_j >= 0 && *tradeoff_.budget_j <= x_.high) {
-      const double x = x_(*tradeoff_.budget_j);
+    if (const double budget = ValueOrNan(tradeoff_.budget); budget >= 0 && budget <= x_.high) {
+      const double x = x_(budget);
       canvas_.Line({x, top_}, {x, bottom_}, style);
       KeepOff({x, top_}, {x, bottom_});
-      Aside({x - 4, bottom_ - 6}, "budget " + FormatJoules(*tradeoff_.budget_j), Anchor::kEnd);
+      Aside({x - 4, bottom_ - 6}, "budget " + FormatJoules(budget), Anchor::kEnd);
     }
     if (tradeoff_.target && *tradeoff_.target >= y_.low && *tradeoff_.target <= y_.high) {
       const double y = y_(*tradeoff_.target);
@@ -139,11 +141,11 @@ class TradeoffPicture {
       if (IsOptimal(point, predicted)) front.push_back(point);
     }
     std::stable_sort(front.begin(), front.end(), [&](const auto& a, const auto& b) {
-      return EnergyOf(a, predicted) < EnergyOf(b, predicted);
+      return JoulesOf(a, predicted) < JoulesOf(b, predicted);
     });
     std::vector<Point> line;
     for (const Tradeoff::Point& point : front) {
-      const double x = x_(EnergyOf(point, predicted));
+      const double x = x_(JoulesOf(point, predicted));
       if (!line.empty()) line.push_back({x, line.back().y});
       line.push_back({x, y_(point.accuracy)});
     }
@@ -158,14 +160,14 @@ class TradeoffPicture {
 
   void Marks(bool predicted) {
     for (const Tradeoff::Point& point : tradeoff_.points) {
-      const double joules = EnergyOf(point, predicted);
+      const double joules = JoulesOf(point, predicted);
       if (!std::isfinite(joules)) continue;
       const Point at{x_(joules), y_(point.accuracy)};
       const bool optimal = IsOptimal(point, predicted);
       const Color color = optimal ? ColorOf(predicted) : kOther;
-      if (predicted && std::isfinite(point.low_j) && std::isfinite(point.high_j)) {
-        const Point low{x_(std::max(0.0, point.low_j)), at.y};
-        const Point high{x_(point.high_j), at.y};
+      if (predicted && point.low && point.high) {
+        const Point low{x_(std::max(0.0, point.low->value)), at.y};
+        const Point high{x_(point.high->value), at.y};
         canvas_.Line(low, high, {.stroke = color, .stroke_width = 1});
         KeepOff(low, high);
       }
@@ -195,8 +197,8 @@ class TradeoffPicture {
     for (const bool front : {true, false}) {
       for (const Tradeoff::Point& point : tradeoff_.points) {
         if ((point.optimal_measured || point.optimal_predicted) != front) continue;
-        const bool predicted = !std::isfinite(point.energy.measured_j);
-        points.push_back({x_(EnergyOf(point, predicted)), y_(point.accuracy)});
+        const bool predicted = !point.energy.measured;
+        points.push_back({x_(JoulesOf(point, predicted)), y_(point.accuracy)});
         widths.push_back(std::min(kWidestLabel, TextWidth(Printable(point.label), kLabel)));
         owners.push_back(&point);
       }

@@ -12,8 +12,8 @@ void Fill(const LiveDevice& device, monitor::v1::DeviceEnergy& message) {
   message.set_device(device.device);
   message.set_origin(std::string(OriginName(device.origin)));
   message.set_source(device.source);
-  if (!std::isnan(device.energy_j)) message.set_energy_j(device.energy_j);
-  if (!std::isnan(device.ours_j)) message.set_ours_j(device.ours_j);
+  if (device.energy) message.set_energy_j(device.energy->value);
+  if (device.ours) message.set_ours_j(device.ours->value);
 }
 
 void Fill(const LiveChannel& live, monitor::v1::Channel& message) {
@@ -28,8 +28,8 @@ void Fill(const LiveChannel& live, monitor::v1::Channel& message) {
   if (!std::isnan(channel.meter.update_period_us)) {
     message.set_update_us(channel.meter.update_period_us);
   }
-  if (!std::isnan(live.power_w)) message.set_power_w(live.power_w);
-  if (!std::isnan(live.energy_j)) message.set_energy_j(live.energy_j);
+  if (live.power) message.set_power_w(live.power->value);
+  if (live.energy) message.set_energy_j(live.energy->value);
 }
 
 }  // namespace
@@ -55,8 +55,8 @@ void Fill(const WindowEnd& window, monitor::v1::Window& message) {
   message.set_start_ns(static_cast<uint64_t>(window.start.value));
   message.set_end_ns(static_cast<uint64_t>(window.end.value));
   for (const LiveDevice& device : window.devices) Fill(device, *message.add_devices());
-  if (!std::isnan(window.energy_j)) message.set_energy_j(window.energy_j);
-  if (!std::isnan(window.ours_j)) message.set_ours_j(window.ours_j);
+  if (window.energy) message.set_energy_j(window.energy->value);
+  if (window.ours) message.set_ours_j(window.ours->value);
 }
 
 void Fill(const LiveBatch& batch, Batch& message) {
