@@ -53,9 +53,11 @@ std::string NumberText(std::string_view key, double number) {
   if (key.ends_with("_gb")) return GigabytesText(number);
   if (key.ends_with("_pct")) return FormatPercent(number / 100);
   if (key.ends_with("share")) return FormatPercent(number);
+  if (key.ends_with("_bytes")) {
+    return FormatBytes(static_cast<uint64_t>(std::clamp(number, 0.0, 1e18)));
+  }
   const bool whole = number >= 0 && number < 1e18 && number == std::floor(number);
   if (!whole) return fmt::format("{:.{}f}", number, std::abs(number) < 10 ? 1 : 0);
-  if (key.ends_with("_bytes")) return FormatBytes(static_cast<uint64_t>(number));
   // A place is not an amount.
   return key == "byte" ? fmt::format("{:.0f}", number) : FormatCount(static_cast<uint64_t>(number));
 }

@@ -43,7 +43,7 @@ def clean_env():
 
 # What differs from machine to machine and build to build.
 VARYING = re.compile(rb'"(machine|build_type|tool|when)":( ?)"[^"]*"')
-SECONDS = re.compile(rb'"seconds":[^,]*,"findings"')  # that an evaluation took
+SECONDS = re.compile(rb'"seconds":[^,]*,"notes"')  # that an evaluation took
 MACHINE = re.compile(rb"^Linux \S+ \S+, \d+ CPUs;", re.MULTILINE)  # below a table of meters
 SEEN = re.compile(rb'"(seen_w|smallest_j)":[0-9.e+-]+')  # by meters that were watched
 VERSION = re.compile(rb"\bberyl \d+\.\d+\.\d+")  # in the small print of a picture
@@ -51,7 +51,7 @@ VERSION = re.compile(rb"\bberyl \d+\.\d+\.\d+")  # in the small print of a pictu
 
 def steady(output):
     output = VARYING.sub(rb'"\1":\2"*"', output)
-    output = SECONDS.sub(b'"seconds":0,"findings"', output)
+    output = SECONDS.sub(b'"seconds":0,"notes"', output)
     output = MACHINE.sub(b"*;", output)
     output = SEEN.sub(rb'"\1":"*"', output)
     return VERSION.sub(b"beryl *", output)
