@@ -23,6 +23,15 @@ constexpr KindWords kWords[] = {
 #undef BERYL_WORDS
 };
 
+constexpr bool HasWordsForAll() {
+  size_t next = 0;
+  for (const NoteKind kind : kAllNoteKinds) {
+    if (next == std::size(kWords) || kWords[next++].kind != kind) return false;
+  }
+  return next == std::size(kWords);
+}
+static_assert(HasWordsForAll(), "note_words.inc has the kinds of note_kinds.inc, in their order");
+
 constexpr std::array<std::string_view, kGapReasonCount> kGapWords = {
     "what was read there cannot be used",
     "the counter went down",
@@ -115,12 +124,7 @@ class Filler {
   bool all_known_ = true;
 };
 
-std::string_view WordsOf(NoteKind kind) {
-  const auto* const place =
-      std::find_if(std::begin(kWords), std::end(kWords),
-                   [&](const KindWords& words) { return words.kind == kind; });
-  return place == std::end(kWords) ? NoteKindName(kind) : place->words;
-}
+std::string_view WordsOf(NoteKind kind) { return kWords[static_cast<size_t>(kind)].words; }
 
 // " (36 times, first at data.csv:12)", " (at byte 77)"; empty: there is nothing to say.
 std::string PlaceText(const Note& note, bool count_is_said) {
