@@ -227,19 +227,20 @@ TEST(SideBySideTest, DifferencesAreFromTheFirst) {
   CloseTree(a.tree);
   Column energy;
   energy.name = "energy";
+  energy.key = "energy_j";
   energy.total = {4, 1, 3};
   a.columns = {energy};
   TreeColumns b = a;
   b.tree.nodes[2].name = "z";
   b.columns[0].total = {6, 1, 5};
-  const TreeColumns set = SetSideBySide({{"before", &a, "energy"}, {"after", &b, "energy"}});
+  const TreeColumns set = SetSideBySide({{"before", &a}, {"after", &b}}, {"energy"});
   ASSERT_EQ(set.tree.size(), 4U);
-  EXPECT_THAT(set.Find("before")->total, ElementsAre(4, 1, 3, IsNan()));
-  EXPECT_THAT(set.Find("after")->total, ElementsAre(6, 1, IsNan(), 5));
-  EXPECT_THAT(set.Find("difference")->total, ElementsAre(2, 0, -3, 5));
-  EXPECT_THAT(set.Find("off")->total,
+  EXPECT_THAT(set.Find("before_energy")->total, ElementsAre(4, 1, 3, IsNan()));
+  EXPECT_THAT(set.Find("after_energy")->total, ElementsAre(6, 1, IsNan(), 5));
+  EXPECT_THAT(set.Find("difference_energy")->total, ElementsAre(2, 0, -3, 5));
+  EXPECT_THAT(set.Find("off_energy")->total,
               ElementsAre(DoubleEq(0.5), DoubleEq(0), DoubleEq(-1), IsNan()));
-  EXPECT_EQ(set.Find("after")->key, "after_j");
+  EXPECT_EQ(set.Find("after_energy")->key, "after_energy_j");
 }
 
 // The pass that computes a layer again runs it inside of what asked for it: it is the same module.
