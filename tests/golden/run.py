@@ -4,7 +4,7 @@
 A case is a folder beside this file:
   cmd     the arguments after `beryl`, quoted as in a shell; paths are relative to the case
   before  commands to run first, a line each, in the same form (optional: run files are made here). The case then runs in a
-          copy of its folder, with the other cases beside it, and they must succeed
+          copy of its folder, with the other cases and ../data beside it, and they must succeed
   env     NAME=VALUE lines, set for it (optional); {build} is the folder of the binary
   stdin   what it is given to read (optional)
   stdout  what it must print
@@ -98,7 +98,8 @@ def case_folder(case, beryl):
         yield case
         return
     with tempfile.TemporaryDirectory() as scratch:
-        folder = pathlib.Path(shutil.copytree(case, pathlib.Path(scratch) / case.name))
+        (pathlib.Path(scratch) / "data").symlink_to(HERE.parent / "data")
+        folder = pathlib.Path(shutil.copytree(case, pathlib.Path(scratch) / "golden" / case.name))
         for other in HERE.iterdir():
             if other.name != case.name:
                 (folder.parent / other.name).symlink_to(other)
