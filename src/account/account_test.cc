@@ -19,7 +19,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::IsSupersetOf;
 using ::testing::Not;
 using ::testing::StartsWith;
 
@@ -621,8 +620,8 @@ TEST_F(ContainerTest, PlugsThatReadLessThanTheyContainDisagreeTogether) {
   const Footprint footprint = MustAccount(power, ops_);
   EXPECT_DOUBLE_EQ(SumOfTotals(footprint), 200);
   EXPECT_THAT(Plain(footprint.notes),
-              IsSupersetOf({"meters_disagree wall:1 + wall:2 short_j=40",
-                            "part_not_read CPU:0 missing_s=6 container=wall:1 + wall:2"}));
+              AllOf(Contains(StartsWith("meters_disagree wall:1 + wall:2 short_j=40")),
+                    Contains("part_not_read CPU:0 missing_s=6 container=wall:1 + wall:2")));
   EXPECT_THAT(Plain(footprint.notes), Not(Contains(StartsWith("meters_disagree wall:1 short_j"))));
 }
 

@@ -88,6 +88,8 @@ class ModelComparer {
     if (!input_) {
       input_ = alignment.input;
       attention_ = run->description->attention;
+      // With the head that it ran with, which its configuration need not name.
+      ran_ = {model.described.model, run->description->tree[0].type};
     }
     std::vector<Note> notes = alignment.notes;
     std::erase_if(notes,
@@ -122,6 +124,7 @@ class ModelComparer {
     if (!options) return options.error();
     options->head = models::HeadChoice::kArchitecture;
     if (input_) options->input = *input_;
+    if (operand.model == ran_.first) options->architecture = ran_.second;
     if (attention_ && described_.attention.empty()) options->attention = *attention_;
     auto description = models::Describe(*config, *options);
     if (!description) return description.error();
@@ -194,6 +197,7 @@ class ModelComparer {
   ModelArguments described_;
   std::optional<ModelInput> input_;  // of the first run
   std::optional<AttentionKind> attention_;
+  std::pair<std::string, std::string> ran_;  // the model that it is of, and its class
   std::vector<Side> sides_;
   std::vector<Note> notes_;
 };

@@ -82,10 +82,10 @@ TEST(ImportersTest, ATruncatedFileSaysWhereItBroke) {
   const Imported imported = ImportText(cut);
   EXPECT_EQ(imported.error, "");
   EXPECT_EQ(imported.report().events, 1u);
-  EXPECT_THAT(Notes(imported.report(), NoteClass::kDropped),
-              ElementsAre(AllOf(
-                  StartsWith(fmt::format("the file is cut short at byte {}: expected", cut.size())),
-                  HasSubstr(fmt::format("@{}", kTimeline.find("{\"ph\":\"X\""))))));
+  EXPECT_THAT(
+      Notes(imported.report(), NoteClass::kDropped),
+      ElementsAre(AllOf(StartsWith(fmt::format("file_cut_short byte={} why=expected", cut.size())),
+                        HasSubstr(fmt::format("@{}", kTimeline.find("{\"ph\":\"X\""))))));
 }
 
 TEST(ImportersTest, SeveralFilesAreStepsOfOneRun) {

@@ -256,7 +256,7 @@ TEST(PyTorchTest, KernelsAreTiedToTheOperationThatLaunchedThem) {
   EXPECT_THAT(imported.Ops(), Contains("Net_0/aten::copy_ forward GPU:1 [210000,215000)"));
   EXPECT_THAT(imported.PathOf("lost"), StartsWith("(not tied to an operation)/"));
   EXPECT_THAT(Notes(imported.report(), NoteClass::kRepaired),
-              ElementsAre(HasSubstr("launching operation is not in the trace x2")));
+              ElementsAre(HasSubstr("device_event_not_tied x2")));
   for (const Op& op : imported.trace.ops) {
     EXPECT_EQ(op.lane == kNoLane, imported.trace.devices[op.device] != "CPU:0");
   }
@@ -288,7 +288,7 @@ TEST(PyTorchTest, DeviceEventsWithoutADevice) {
   EXPECT_THAT(imported.Names(), Contains("by pid"));
   EXPECT_THAT(imported.trace.devices, Contains("GPU:2"));
   EXPECT_THAT(Notes(imported.report(), NoteClass::kDropped),
-              ElementsAre(HasSubstr("names no device x3")));
+              ElementsAre(HasSubstr("device_event_without_device x3")));
 }
 
 TEST(PyTorchTest, OldCategoryNamesAreKnown) {
@@ -324,7 +324,7 @@ TEST(PyTorchTest, ABaseThatLeadsOutOfTimeIsNotUsed) {
                                            fmt::format(R"("baseTimeNanoseconds": {},)", base));
     EXPECT_THAT(imported.Ops(), ElementsAre("aten::mm forward CPU:0 [1500,3000000000000001500)"));
     EXPECT_THAT(Notes(imported.report(), NoteClass::kRepaired),
-                ElementsAre(HasSubstr("baseTimeNanoseconds")));
+                ElementsAre(HasSubstr("base_time_not_used")));
   }
 }
 

@@ -202,7 +202,7 @@ TEST(TensorFlowTest, OnlyComputeIsWork) {
   EXPECT_EQ(imported.report().events, 13u);
   EXPECT_EQ(CountOf(imported.report(), NoteClass::kDropped), 4u);
   EXPECT_THAT(Notes(imported.report(), NoteClass::kDropped),
-              testing::Contains(HasSubstr("unknown process")));
+              testing::Contains(HasSubstr("process_not_named")));
 }
 
 TEST(TensorFlowTest, MetadataMayComeLateAndTwice) {
@@ -215,7 +215,7 @@ TEST(TensorFlowTest, MetadataMayComeLateAndTwice) {
   EXPECT_THAT(imported.Ops(), ElementsAre("early forward CPU:0 [1000000,1001000)"));
   EXPECT_THAT(Notes(imported.report(), NoteClass::kRepaired),
               UnorderedElementsAre(HasSubstr("process_named_twice x1"),
-                                   HasSubstr("the first name stands x1")));
+                                   HasSubstr("process_named_otherwise x1")));
 }
 
 TEST(TensorFlowTest, AGpusStreamsAreItsWorkAndItsProcessIsLaunches) {

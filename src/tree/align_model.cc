@@ -95,7 +95,11 @@ class SeenWeights {
       for (size_t input = 0; input < shapes.size(); ++input) {
         // A vector that is multiplied by or added may be one too; larger tensors are activations.
         const bool is_weight = weight ? input == *weight : shapes[input].size() == 1;
-        if (is_weight && !shapes[input].empty()) shapes_[node].insert(std::move(shapes[input]));
+        if (!is_weight || shapes[input].empty()) continue;
+        // An adapter goes by the class of what it is put on, and holds it.
+        const NodeId around = built.tree[node].parent;
+        if (built.tree[around].type == built.tree[node].type) shapes_[around].insert(shapes[input]);
+        shapes_[node].insert(std::move(shapes[input]));
       }
     }
   }
@@ -208,6 +212,8 @@ class Alignment {
 
   // One module may stand at several places: something is around it in one pass and not in another,
   // or a layer is computed again inside of what asked for it. Such modules are numbered by class.
+  // Two classes of one name have the same numbers, so that what is around a module has to be the
+  // same too, unless it is no module.
   void FindInstances() {
     place_ = match_;
     std::map<std::string_view, NodeId> instances;
@@ -215,15 +221,24 @@ class Alignment {
       const TreeNode& of = built_.tree[node];
       return !of.type.empty() && IsModule(of.level) && of.name.starts_with(of.type + "_");
     };
+    const auto around = [&](NodeId node) {
+      do node = built_.tree[node].parent;
+      while (node != 0 && !is_instance(node));
+      return built_.tree[node].name;
+    };
     for (NodeId node = 0; node < match_.size(); ++node) {
       if (match_[node] != kNoNode && is_instance(node)) {
-        instances.emplace(built_.tree[node].name, match_[node]);
+        instances.emplace(built_.tree[node].name, node);
       }
     }
     for (NodeId node = 0; node < match_.size(); ++node) {
       if (match_[node] != kNoNode || !is_instance(node)) continue;
       const auto same = instances.find(built_.tree[node].name);
-      if (same != instances.end()) place_[node] = same->second;
+      if (same == instances.end()) continue;
+      const bool in_module = is_instance(built_.tree[node].parent);
+      if (!in_module || around(node) == around(same->second)) {
+        place_[node] = match_[same->second];
+      }
     }
   }
 

@@ -88,7 +88,9 @@ class TinyRun {
  private:
   void AddOp(const std::string& path, const std::string& shapes, double joules) {
     const uint32_t kind = maker_.Kind(path);
-    maker_.trace().kinds[kind].shapes = maker_.trace().strings.Intern(shapes);
+    OpTrace& trace = maker_.trace();
+    trace.kinds[kind].shapes = trace.strings.Intern(shapes);
+    trace.kinds[kind].type = trace.strings.Intern(path.substr(path.rfind('/') + 1));
     maker_.Share(kind, joules);
     for (int pass = 0; pass < 3; ++pass) {
       Op op;
@@ -239,6 +241,30 @@ TEST(SideBySideTest, DifferencesAreFromTheFirst) {
   EXPECT_THAT(set.Find("off_energy")->total,
               ElementsAre(DoubleEq(0.5), DoubleEq(0), DoubleEq(-1), IsNan()));
   EXPECT_EQ(set.Find("after_energy")->key, "after_energy_j");
+}
+
+// The pass that computes a layer again runs it inside of what asked for it: it is the same module.
+TEST(AlignModelTest, OneInstanceAtSeveralPlacesIsOneModule) {
+  TinyRun run;
+  const uint32_t again = run.maker().Kind(
+      "Tiny_0<TinyModel>/Linear_2<Linear>/autograd/Layer_0<Layer>/Linear_0<Linear>/aten::linear");
+  run.maker().Share(again, 64);
+  const ModelOfRun model = run.Align();
+  EXPECT_DOUBLE_EQ(model.alignment.module_energy->value, 31 + 64);
+  EXPECT_DOUBLE_EQ(model.alignment.matched_energy->value, 15 + 64);
+  EXPECT_DOUBLE_EQ(At(model, "flops", model.root), 250);  // and not counted twice
+  NodeId node = run.built().node_of_kind[again];
+  while (!IsModule(run.built().tree[node].level)) node = run.built().tree[node].parent;
+  EXPECT_EQ(model.beside.texts.front().values[node], "layer.0.dense");
+}
+
+// Activations have sizes too: [1 x 20] is no weight of 20 parameters.
+TEST(AlignModelTest, WeightsOfOtherSizesAreSaid) {
+  TinyRun run;
+  EXPECT_THAT(run.Align().alignment.other_sizes, IsEmpty());
+  OpTrace& trace = run.maker().trace();
+  trace.kinds[0].shapes = trace.strings.Intern("[[1, 20], [20, 8], [8]]");
+  EXPECT_THAT(run.Align().alignment.other_sizes, ElementsAre("layer.0.dense"));
 }
 
 }  // namespace

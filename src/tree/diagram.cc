@@ -136,9 +136,10 @@ EnergyDiagram MakeDiagram(const OpTrace& trace, const TraceTree& built,
   EnergyDiagram diagram;
   diagram.path = NodePath(tree, node);
   diagram.phase = options.phase;
-  const bool told = !trace.dataflow.empty();
-  const bool described = !told && options.flows != nullptr &&
-                         options.phase.value_or(Phase::kForward) == Phase::kForward;
+  // A trace tells at most what it saw: PyTorch's, what goes from forward to backward.
+  const bool described =
+      options.flows != nullptr && options.phase.value_or(Phase::kForward) == Phase::kForward;
+  const bool told = !described && !trace.dataflow.empty();
   diagram.has_dataflow = told || described;
   diagram.described_dataflow = described;
 

@@ -75,6 +75,7 @@ class Aligner {
     Score most;
     for (const NodeId root : Roots()) {
       match_.assign(run_.size(), kNoNode);
+      taken_.assign(described_.size(), false);
       MatchFrom(root);
       const Score score = ScoreOf(match_);
       // Of a node and what it wraps, the inner one is the model.
@@ -86,11 +87,19 @@ class Aligner {
     }
     // That the root of one is the root of the other says nothing by itself, unless it has the
     // model's class; and where there is no node of that class, a few modules that are like some of
-    // it make no model.
+    // it make no model, nor do primitives alone, which many models have in these sizes.
     const auto modules =
         static_cast<size_t>(std::count(hints_.is_module.begin(), hints_.is_module.end(), true));
-    const bool is_class = most.matched > 0 && run_[best_root].type == described_[0].type;
-    if (!is_class && (most.matched < 2 || kFewest * most.matched < modules)) {
+    const bool is_class = most.matched > 0 && !run_[best_root].type.empty() &&
+                          run_[best_root].type == described_[0].type;
+    const auto has_parts = [&](NodeId described) {
+      return described != 0 && described != kNoNode && hints_.is_module[described] &&
+             !DescribedChildren(described).empty();
+    };
+    bool parts_wanted = false;
+    for (NodeId node = 1; node < described_.size(); ++node) parts_wanted |= has_parts(node);
+    const bool only_primitives = parts_wanted && std::none_of(best.begin(), best.end(), has_parts);
+    if (!is_class && (most.matched < 2 || kFewest * most.matched < modules || only_primitives)) {
       best.assign(run_.size(), kNoNode);
     }
     return best;
@@ -171,11 +180,14 @@ class Aligner {
 
   void MatchChildren(NodeId run, NodeId described, Candidates* left) {
     match_[run] = described;
+    taken_[described] = true;
     MatchLists(RunChildren(run), DescribedChildren(described), left, 0);
   }
 
   // `left`, if it is given, gets what of the description was not found.
   void MatchLists(Candidates run, Candidates described, Candidates* left, int wrappers) {
+    std::erase_if(run, [&](const Candidate& one) { return match_[one.node] != kNoNode; });
+    std::erase_if(described, [&](const Candidate& one) { return taken_[one.node]; });
     if (!run.empty() && !described.empty()) {
       MatchByName(run, described);
       MatchByClass(run, described);
@@ -371,6 +383,7 @@ class Aligner {
   const ModelTree& described_;
   const AlignHints& hints_;
   std::vector<NodeId> match_;
+  std::vector<bool> taken_;  // by node of the description
 };
 
 }  // namespace

@@ -222,5 +222,89 @@ TEST(AlignTest, EachModuleOfTheDescriptionIsGivenOnce) {
   for (const auto& [node, times] : given) EXPECT_EQ(times, 1) << node;
 }
 
+// What has parts is not taken for a primitive, whatever sizes were seen in it.
+TEST(AlignTest, AModuleWithPartsIsNoPrimitive) {
+  const ModelTree description = TreeOf({
+      "tiny TinyForSomething model",
+      "  layer.0 Layer module",
+      "    query Linear ml",
+      "  norm LayerNorm ml",
+  });
+  const ModelTree run = TreeOf({
+      "model - model",
+      "  TinyForSomething_0 TinyForSomething module",
+      "    TinyModel_0 TinyModel module",
+      "      Layer_0 Layer module",
+      "        Linear_0 Linear ml",
+      "      LayerNorm_0 LayerNorm ml",
+  });
+  AlignHints hints = HintsFor(description);
+  hints.fits = [](NodeId, NodeId) { return true; };
+  const std::string inside = "TinyForSomething_0/TinyModel_0/";
+  EXPECT_THAT(
+      Aligned(run, description, hints),
+      UnorderedElementsAre(Pair("TinyForSomething_0", "."), Pair(inside + "Layer_0", "layer.0"),
+                           Pair(inside + "Layer_0/Linear_0", "layer.0.query"),
+                           Pair(inside + "LayerNorm_0", "norm")));
+}
+
+// A generation calls the encoder from outside of the model, which then holds the decoder alone.
+TEST(AlignTest, WhatAPartIsMadeOfTellsEncoderFromDecoder) {
+  const ModelTree description = TreeOf({
+      "tiny TinyT5 model",
+      "  encoder Stack module",
+      "    attention Attention module",
+      "      query Linear ml",
+      "  decoder Stack module",
+      "    attention Attention module",
+      "      query Linear ml",
+      "    cross CrossAttention module",
+      "      query Linear ml",
+  });
+  const auto aligned = Aligned(TreeOf({
+                                   "model - model",
+                                   "  Stack_0 Stack module",
+                                   "    Attention_0 Attention module",
+                                   "      Linear_0 Linear ml",
+                                   "  TinyT5_0 TinyT5 module",
+                                   "    Stack_1 Stack module",
+                                   "      Attention_1 Attention module",
+                                   "        Linear_1 Linear ml",
+                                   "      CrossAttention_0 CrossAttention module",
+                                   "        Linear_2 Linear ml",
+                               }),
+                               description, HintsFor(description));
+  EXPECT_EQ(aligned.at("Stack_0"), "encoder");
+  EXPECT_EQ(aligned.at("TinyT5_0/Stack_1"), "decoder");
+  EXPECT_EQ(aligned.at("TinyT5_0/Stack_1/CrossAttention_0/Linear_2"), "decoder.cross.query");
+}
+
+TEST(AlignTest, OfTwoModelsOfOneClassTheOneWhoseWeightsFitIsMeant) {
+  std::vector<std::string> lines = {"model - model"};
+  for (const std::string& line : ByClass("  ")) lines.push_back(line);
+  for (std::string line : ByClass("  ")) {
+    if (const size_t at = line.find("_0 "); at != std::string::npos) line.replace(at, 2, "_7");
+    lines.push_back(std::move(line));
+  }
+  const ModelTree run = TreeOf(lines);
+  const NodeId second = run[0].end / 2 + 1;
+  AlignHints hints = HintsFor(TinyBert());
+  hints.fits = [&](NodeId node, NodeId) { return node >= second; };
+  const auto aligned = Aligned(run, TinyBert(), hints);
+  EXPECT_EQ(aligned.at("TinyModel_7"), ".");
+  EXPECT_FALSE(aligned.contains("TinyModel_0"));
+}
+
+// A compiled model shows none of its modules.
+TEST(AlignTest, TheModelsClassIsFoundWithoutItsParts) {
+  const auto aligned = Aligned(TreeOf({
+      "model - model",
+      "  OptimizedModule_0 OptimizedModule module",
+      "    TinyModel_0 TinyModel module",
+      "      aten::addmm addmm math",
+  }));
+  EXPECT_THAT(aligned, UnorderedElementsAre(Pair("OptimizedModule_0/TinyModel_0", ".")));
+}
+
 }  // namespace
 }  // namespace beryl

@@ -88,7 +88,7 @@ TEST(DescribedPredictionViewTest, EveryFormatSaysThatItWasNotCalibrated) {
   prediction.calibrated = false;
   EXPECT_THAT(Write(prediction, Format::kTable, {}), StartsWith("NOT CALIBRATED"));
   EXPECT_THAT(Write(prediction, Format::kJson, {}), HasSubstr(R"("calibrated":false)"));
-  EXPECT_THAT(Write(prediction, Format::kCsv, {}), HasSubstr(",a-machine,no,beryl.predict/1,"));
+  EXPECT_THAT(Write(prediction, Format::kCsv, {}), HasSubstr(",a-machine,no,beryl.predict/2,"));
 }
 
 TEST(DescribedPredictionViewTest, WhatLiesBeyondTheTrainingIsMarked) {
@@ -124,7 +124,7 @@ TEST(SweepViewTest, AVariantThatCannotBeHasItsReason) {
               HasSubstr(R"("parameters":null,"flops":null,"bytes":null,"failure":"too, large")"));
   EXPECT_THAT(json, Not(HasSubstr("energy_j")));
   EXPECT_THAT(Write(sweep, Format::kCsv, {}),
-              EndsWith("tiny,2,int8,,,,,,,,,,,,\"too, large\",beryl.sweep/1,\n"));
+              EndsWith("tiny,2,int8,,,,,,,,,,,,\"too, large\",beryl.sweep/2,\n"));
 }
 
 }  // namespace

@@ -23,6 +23,15 @@ constexpr KindWords kWords[] = {
 #undef BERYL_WORDS
 };
 
+constexpr bool HasWordsForAll() {
+  size_t next = 0;
+  for (const NoteKind kind : kAllNoteKinds) {
+    if (next == std::size(kWords) || kWords[next++].kind != kind) return false;
+  }
+  return next == std::size(kWords);
+}
+static_assert(HasWordsForAll(), "note_words.inc has the kinds of note_kinds.inc, in their order");
+
 constexpr std::array<std::string_view, kGapReasonCount> kGapWords = {
     "what was read there cannot be used",
     "the counter went down",
@@ -53,9 +62,11 @@ std::string NumberText(std::string_view key, double number) {
   if (key.ends_with("_gb")) return GigabytesText(number);
   if (key.ends_with("_pct")) return FormatPercent(number / 100);
   if (key.ends_with("share")) return FormatPercent(number);
+  if (key.ends_with("_bytes")) {
+    return FormatBytes(static_cast<uint64_t>(std::clamp(number, 0.0, 1e18)));
+  }
   const bool whole = number >= 0 && number < 1e18 && number == std::floor(number);
   if (!whole) return fmt::format("{:.{}f}", number, std::abs(number) < 10 ? 1 : 0);
-  if (key.ends_with("_bytes")) return FormatBytes(static_cast<uint64_t>(number));
   // A place is not an amount.
   return key == "byte" ? fmt::format("{:.0f}", number) : FormatCount(static_cast<uint64_t>(number));
 }
@@ -113,12 +124,7 @@ class Filler {
   bool all_known_ = true;
 };
 
-std::string_view WordsOf(NoteKind kind) {
-  const auto* const place =
-      std::find_if(std::begin(kWords), std::end(kWords),
-                   [&](const KindWords& words) { return words.kind == kind; });
-  return place == std::end(kWords) ? NoteKindName(kind) : place->words;
-}
+std::string_view WordsOf(NoteKind kind) { return kWords[static_cast<size_t>(kind)].words; }
 
 // " (36 times, first at data.csv:12)", " (at byte 77)"; empty: there is nothing to say.
 std::string PlaceText(const Note& note, bool count_is_said) {

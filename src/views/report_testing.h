@@ -98,7 +98,7 @@ inline AccountReport MakeReport(const std::string& name = "layer_*") {
   import.operations = 1234000;
   import.device_events = 10;
   import.outside_modules = 5;
-  import.Count({NoteKind::kMessageBroken, name}, 77, 3);
+  import.Count({NoteKind::kFileDamaged, "", { "no duration in " + name }}, 77, 3);
   import.Count(NoteKind::kMetadata, 5, 2);
   report.imports = {import};
   OperationRow row;

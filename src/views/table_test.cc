@@ -144,9 +144,7 @@ TEST(TableTest, ShowsTheBooksAndWhereTheyCloseAndWhatWasNoted) {
   EXPECT_THAT(table, HasSubstr("10.0 J read, less 1.00 J contained"));
   EXPECT_THAT(table, HasSubstr("closure:"));
   EXPECT_THAT(table, HasSubstr("note: GPU:0 has operations and no power"));
-  EXPECT_THAT(
-      table,
-      HasSubstr("dropped 3: layer_*: the rest of that message is left out (first at byte 77)"));
+  EXPECT_THAT(table, HasSubstr("dropped 3: no duration in layer_* (first at byte 77)"));
   EXPECT_THAT(table, HasSubstr("layer_0-11 ×12"));
   EXPECT_THAT(table, HasSubstr("[synthetic]"));
   EXPECT_THAT(table, HasSubstr("clock offset 1.5 us: as given; 3 steps"));

@@ -4,7 +4,7 @@
 A case is a folder beside this file:
   cmd     the arguments after `beryl`, quoted as in a shell; paths are relative to the case
   before  commands to run first, a line each, in the same form (optional: run files are made here). The case then runs in a
-          copy of its folder, with the other cases beside it, and they must succeed
+          copy of its folder, with the other cases and ../data beside it, and they must succeed
   env     NAME=VALUE lines, set for it (optional); {build} is the folder of the binary
   stdin   what it is given to read (optional)
   stdout  what it must print
@@ -45,7 +45,7 @@ def clean_env():
 VARYING = re.compile(rb'"(machine|build_type|tool|version|when)":( ?)"[^"]*"')
 # The stamp where it is a line of text; what went in stays.
 STAMP = re.compile(rb"\bberyl \d+\.\d+\.\d+; [^;\n]+;((?: (?:from|profile) [^;\n]+;)*) \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-SECONDS = re.compile(rb'"seconds":[^,]*,"findings"')  # that an evaluation took
+SECONDS = re.compile(rb'"seconds":[^,]*,"notes"')  # that an evaluation took
 MACHINE = re.compile(rb"^Linux \S+ \S+, \d+ CPUs;", re.MULTILINE)  # below a table of meters
 SEEN = re.compile(rb'"(seen_w|smallest_j)":[0-9.e+-]+')  # by meters that were watched
 VERSION = re.compile(rb"\bberyl\s+\d+\.\d+\.\d+")  # in the small print of a picture
@@ -54,7 +54,7 @@ VERSION = re.compile(rb"\bberyl\s+\d+\.\d+\.\d+")  # in the small print of a pic
 def steady(output):
     output = VARYING.sub(rb'"\1":\2"*"', output)
     output = STAMP.sub(rb"beryl *; *;\1 *", output)
-    output = SECONDS.sub(b'"seconds":0,"findings"', output)
+    output = SECONDS.sub(b'"seconds":0,"notes"', output)
     output = MACHINE.sub(b"*;", output)
     output = SEEN.sub(rb'"\1":"*"', output)
     return VERSION.sub(b"beryl *", output)
@@ -98,7 +98,8 @@ def case_folder(case, beryl):
         yield case
         return
     with tempfile.TemporaryDirectory() as scratch:
-        folder = pathlib.Path(shutil.copytree(case, pathlib.Path(scratch) / case.name))
+        (pathlib.Path(scratch) / "data").symlink_to(HERE.parent / "data")
+        folder = pathlib.Path(shutil.copytree(case, pathlib.Path(scratch) / "golden" / case.name))
         for other in HERE.iterdir():
             if other.name != case.name:
                 (folder.parent / other.name).symlink_to(other)
