@@ -287,9 +287,9 @@ TEST(EnergyModelFile, WhatIsDamagedIsRefusedWithTheReason) {
       {Method::kDatasheet, "\"bandwidth\": 2", "\"bandwidth\": -2",
        "datasheet.bandwidth has to be above 0"},
       {Method::kDatasheet, "\"idle_w\": 50", "\"idle_w\": 500",
-       "datasheet.idle_power has to be from 0 to board_w"},
+       "datasheet.idle_w has to be from 0 to board_w"},
       {Method::kDatasheet, "\"board_w\": 400", "\"board_w\": 0",
-       "datasheet.board_power has to be above 0"},
+       "datasheet.board_w has to be above 0"},
       {Method::kDatasheet, "\"memory\": 8", "\"memory\": -8", "datasheet.memory has to be above 0"},
   };
   for (const Damage& damage : damages) {
