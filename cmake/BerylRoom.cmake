@@ -62,27 +62,34 @@ function(beryl_test name library)
     DISCOVERY_TIMEOUT 60)
 endfunction()
 
-# beryl_precompile(<room>...)
+# beryl_precompile(<name> ROOMS <room>... [OPTIONS <option>...])
 #
-# What nearly every file includes is read once for all of these rooms, which have to be compiled with
-# the same options. -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON does without, and shows whether each file
-# includes what it uses.
-function(beryl_precompile first)
-  if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
-    return()
-  endif()
-  target_precompile_headers(beryl_${first} PRIVATE
-    <algorithm> <array> <cmath> <cstdint> <functional> <map> <memory> <optional> <string>
-    <string_view> <unordered_map> <utility> <vector> <fmt/format.h>)
-  foreach(room IN LISTS ARGN)
-    target_precompile_headers(beryl_${room} REUSE_FROM beryl_${first})
-  endforeach()
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    foreach(room IN ITEMS ${first} ${ARGN})
+# What nearly every file includes is read once for all of these rooms, which are compiled with the
+# same options. A library of its own holds it, so that no room waits for another.
+# -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON does without, and shows whether each file includes what it
+# uses.
+function(beryl_precompile name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ROOMS;OPTIONS")
+  set(precompiled precompiled_${name})
+  if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       # The first for ccache. GCC 12 forgets that what it has precompiled is of the system, and
       # misfires inside std::string.
-      target_compile_options(beryl_${room} PRIVATE
+      list(APPEND arg_OPTIONS
         -fpch-preprocess -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
-    endforeach()
+    endif()
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/generated/${precompiled}.cc" CONTENT "")
+    add_library(${precompiled} OBJECT "${PROJECT_BINARY_DIR}/generated/${precompiled}.cc")
+    target_link_libraries(${precompiled} PRIVATE beryl_base)
+    target_compile_options(${precompiled} PRIVATE ${arg_OPTIONS})
+    target_precompile_headers(${precompiled} PRIVATE
+      <algorithm> <array> <cmath> <cstdint> <functional> <map> <memory> <optional> <string>
+      <string_view> <unordered_map> <utility> <vector> <fmt/format.h>)
   endif()
+  foreach(room IN LISTS arg_ROOMS)
+    target_compile_options(beryl_${room} PRIVATE ${arg_OPTIONS})
+    if(TARGET ${precompiled})
+      target_precompile_headers(beryl_${room} REUSE_FROM ${precompiled})
+    endif()
+  endforeach()
 endfunction()

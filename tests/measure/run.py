@@ -68,6 +68,9 @@ def near(value, truth, tolerance):
     assert abs(value - truth) <= tolerance, f"{value} is not {truth} +- {tolerance}"
 
 
+TO_END_S = 0.05  # what Python may take to end on a slow machine
+
+
 def spin(seconds):
     """A command that uses so much CPU time, however busy the machine is."""
     return [sys.executable, "-c", f"import time\nwhile time.process_time() < {seconds}: pass"]
@@ -180,9 +183,9 @@ def all_of_a_short_command_is_its_own(bench):
     for seconds in (0.08, 0.15, 0.45):
         code, _, err = bench.record("--", *spin(seconds))
         assert code == 0, err
-        near(watched_cpu_s(bench.show()), seconds, 0.03)
+        near(watched_cpu_s(bench.show()), seconds, TO_END_S)
     code, _, err = bench.record("--period", "5s", "--", *spin(0.5))
-    near(watched_cpu_s(bench.show()), 0.5, 0.03)
+    near(watched_cpu_s(bench.show()), 0.5, TO_END_S)
 
 
 @case
