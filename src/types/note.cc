@@ -3,10 +3,21 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 
 #include "base/text.h"
 
 namespace beryl {
+
+NoteValue::NoteValue(const NoteValue&) = default;
+NoteValue::NoteValue(NoteValue&&) noexcept = default;
+NoteValue& NoteValue::operator=(const NoteValue&) = default;
+NoteValue& NoteValue::operator=(NoteValue&&) noexcept = default;
+NoteValue::~NoteValue() = default;
+NoteValue::NoteValue(std::string text) {
+  if (!text.empty()) held_ = std::move(text);
+}
+
 namespace {
 
 struct KindLook {

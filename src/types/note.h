@@ -50,6 +50,13 @@ class NoteValue {
   using Held = std::variant<std::monostate, double, std::string, GapReason>;
 
   NoteValue() = default;
+  // Not inline: GCC 12 takes a text that a list of values does not hold for one that is not
+  // initialised.
+  NoteValue(const NoteValue&);
+  NoteValue(NoteValue&&) noexcept;
+  NoteValue& operator=(const NoteValue&);
+  NoteValue& operator=(NoteValue&&) noexcept;
+  ~NoteValue();
   template <typename Number>
   requires(std::integral<Number> || std::floating_point<Number>)
       // NOLINTNEXTLINE(google-explicit-constructor): a list of values reads as what it holds
@@ -64,9 +71,7 @@ class NoteValue {
   // NOLINTNEXTLINE(google-explicit-constructor)
   NoteValue(const std::optional<Scalar<Unit>>& quantity) : NoteValue(ValueOrNan(quantity)) {}
   // NOLINTNEXTLINE(google-explicit-constructor)
-  NoteValue(std::string text) {
-    if (!text.empty()) held_ = std::move(text);
-  }
+  NoteValue(std::string text);
   // NOLINTNEXTLINE(google-explicit-constructor)
   NoteValue(std::string_view text) : NoteValue(std::string(text)) {}
   // NOLINTNEXTLINE(google-explicit-constructor)
