@@ -279,7 +279,7 @@ class Accountant {
         notes.push_back({NoteKind::kGaugeHeld, name});
       }
     }
-    if (ops_.ops.empty() && !ops_.packed) notes.push_back(NoteKind::kNoOperations);
+    if (ops_.ops.empty() && !ops_.packed) notes.emplace_back(NoteKind::kNoOperations);
     for (const ImportReport& report : ops_.reports) {
       if (report.events == 0 || report.operations > 0) continue;
       notes.push_back({NoteKind::kNoEventIsOperation, report.file, {report.events}});

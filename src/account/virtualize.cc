@@ -169,7 +169,7 @@ bool IsAnythingWatched(const Recording& recording) {
 PowerTrace Virtualize(const PowerTrace& power, const Recording& recording, SplitRule rule,
                       std::vector<Note>& notes) {
   if (!IsAnythingWatched(recording)) {
-    notes.push_back(NoteKind::kNothingWatched);
+    notes.emplace_back(NoteKind::kNothingWatched);
     return power;
   }
   return Virtualizer(power, recording, rule, notes).Run();

@@ -181,7 +181,7 @@ class ModelComparer {
     std::vector<std::string> columns = arguments_.columns;
     if (columns.empty()) {
       columns = {all_have("energy") ? "energy" : "flops"};
-      if (!all_have("energy")) set.notes.push_back(NoteKind::kComparedByFlops);
+      if (!all_have("energy")) set.notes.emplace_back(NoteKind::kComparedByFlops);
     }
     for (const std::string& name : columns) {
       if (all_have(name)) continue;

@@ -220,7 +220,7 @@ Result<bool> GiveModel(const RunModelArguments& arguments, AccountedRun& run) {
   ModelAlignment& alignment = run.model->alignment;
   alignment.input_seen = fit->input_seen;
   alignment.notes = std::move(fit->notes);
-  if (alignment.matched_modules == 0) alignment.notes.push_back(NoteKind::kNoModuleFound);
+  if (alignment.matched_modules == 0) alignment.notes.emplace_back(NoteKind::kNoModuleFound);
   if (!alignment.other_sizes.empty()) {
     alignment.notes.push_back({NoteKind::kWeightsOfOtherSizes,
                                alignment.other_sizes.front(),

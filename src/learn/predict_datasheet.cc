@@ -147,7 +147,7 @@ void NoteRate(const Datasheet& sheet, Dtype dtype, std::vector<Note>& notes) {
   const auto rate_of = [&](Dtype of) { return sheet.matmul_flops[static_cast<size_t>(of)]; };
   if (dtype == Dtype::kFloat32) {
     const bool has_tf32 = sheet.gpu && rate_of(Dtype::kFloat16) > 4 * rate_of(Dtype::kFloat32);
-    if (has_tf32) notes.push_back(NoteKind::kWithoutTf32);
+    if (has_tf32) notes.emplace_back(NoteKind::kWithoutTf32);
     return;
   }
   if (!std::isnan(rate_of(dtype))) return;

@@ -404,7 +404,7 @@ Result<Description> Describe(const ModelConfig& model, const DescribeOptions& op
   if (std::string configured = OtherDtype(*config, options.dtype); !configured.empty()) {
     notes.push_back({NoteKind::kAssumedDtype, std::string(DtypeName(options.dtype)), {configured}});
   }
-  if (plan.language_model) notes.push_back(NoteKind::kAssumedHead);
+  if (plan.language_model) notes.emplace_back(NoteKind::kAssumedHead);
   const ModelInput input = FillInput(plan.family, *config, options.input, notes);
   const Pass pass = PassOf(plan, input, options);
 

@@ -39,7 +39,7 @@ Result<std::unique_ptr<MachineMeters>> MachineMeters::Find(const MonitorOptions&
       report.found.begin(), report.found.end(),
       [](const PowerChannel& channel) { return channel.meter.origin == Origin::kEstimated; });
   if (estimated) {
-    meters->notes_.push_back(NoteKind::kCpusEstimated);
+    meters->notes_.emplace_back(NoteKind::kCpusEstimated);
   }
   return meters;
 }

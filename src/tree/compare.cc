@@ -226,7 +226,7 @@ class Comparer {
         notes.push_back({NoteKind::kOutsideSteps, total.run, {*total.outside_steps}});
       }
     }
-    if (!comparison_.per_step) notes.push_back(NoteKind::kNoStepsToCompare);
+    if (!comparison_.per_step) notes.emplace_back(NoteKind::kNoStepsToCompare);
     for (size_t run = 0; run < runs_.size(); ++run) {
       if (run > 0 && Meters(*runs_[run].footprint) != Meters(*runs_[0].footprint)) {
         const auto meters = [&](size_t of) {
