@@ -5,14 +5,13 @@
 //   BERYL_BENCH_EVENTS=10000000 build/release/bench_account    up to 10 million (3 GB of temporary
 //   file)
 //
-// The yardstick is simdjson alone: load the same file and walk the same fields of the same events,
-// nothing else. The same walk over text that is in memory already is shown too.
+// The yardstick is simdjson alone: it loads the same file and walks the same fields of the same
+// events, nothing else. The same walk over text in memory is shown too.
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -21,11 +20,9 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
-#include "account/account.h"
-#include "base/file.h"
-#include "importers/importers.h"
 #include "measuring.h"
-#include "sources/sources.h"
+#include "sources/power_file.h"
+#include "training_run.h"
 
 namespace beryl {
 namespace {
@@ -46,14 +43,9 @@ class Input {
  private:
   static std::vector<std::string> Names() {
     std::vector<std::string> names = {"bert/embeddings/GatherV2", "bert/embeddings/add"};
-    for (int layer = 0; layer < 12; ++layer) {
-      for (const char* part : {"attention/self/query", "attention/self/key", "attention/self/value",
-                               "attention/output/dense", "intermediate/dense", "output/dense"}) {
-        for (const char* op : {"MatMul", "BiasAdd", "Reshape", "Mul", "Add"}) {
-          names.push_back(fmt::format("bert/encoder/layer_{}/{}/{}", layer, part, op));
-        }
-      }
-    }
+    ForEachEncoderOperation("bert", [&](const std::string& scope, const char* op) {
+      names.push_back(fmt::format("{}/{}", scope, op));
+    });
     const size_t forward = names.size();
     for (size_t i = forward; i-- > 0;) names.push_back("gradients/" + names[i] + "_grad");
     return names;
@@ -65,13 +57,7 @@ class Input {
     constexpr int64_t kStart = 1'690'000'000'000'000;
     std::vector<int64_t> free_at(11, kStart);
     std::FILE* file = std::fopen(ops.c_str(), "w");
-    fmt::print(file, R"({{"traceEvents": [)");
-    for (const auto& [pid, device] : {std::pair(0, "CPU:0"), std::pair(2, "GPU:0")}) {
-      fmt::print(file,
-                 R"({{"name": "process_name", "ph": "M", "pid": {}, "args": {{"name": )"
-                 R"("/job:localhost/replica:0/task:0/device:{} Compute"}}}}, )",
-                 pid, device);
-    }
+    PrintTraceStart(file, 2);
     int64_t end = kStart;
     for (size_t i = 0; i < events; ++i) {
       const bool cpu = random() % 5 < 2;
@@ -121,16 +107,7 @@ double WalkFields(const simdjson::padded_string& text) {
 double AccountFile(const Input& input, int threads) {
   auto power_source = ByteSource::Open(input.power);
   auto power = sources::ReadPowerFile(*power_source, {});
-  auto source = ByteSource::Open(input.ops);
-  importers::ImportOptions import;
-  import.threads = threads;
-  OpTrace trace;
-  if (!importers::Import(*source, import, trace)) std::abort();
-  account::AccountOptions options;
-  options.threads = threads;
-  auto footprint = account::Account(*power, trace, options);
-  if (!footprint) std::abort();
-  return footprint->channels[0].attributed.value;
+  return AccountTraceFile(input.ops, *power, threads);
 }
 
 }  // namespace
@@ -138,33 +115,23 @@ double AccountFile(const Input& input, int threads) {
 
 int main(int argc, char** argv) {
   using beryl::Input;
-  const bool only_listing = argc > 1 && std::string(argv[1]).starts_with("--benchmark_list_tests");
+  const bool only_listing = beryl::OnlyLists(argc, argv);
   benchmark::Initialize(&argc, argv);
   const char* given = std::getenv("BERYL_BENCH_EVENTS");
   const size_t most = given != nullptr ? std::strtoull(given, nullptr, 10) : 1'000'000;
   std::vector<size_t> sizes;
   for (size_t events = 10'000; events <= most; events *= 10) sizes.push_back(events);
 
-  // A forked process starts as large as this one is, so peaks are taken while this one is small.
-  std::map<size_t, double> peak_mib;
-  for (const size_t events : sizes) {
-    if (!only_listing)
-      peak_mib[events] = beryl::PeakMemory([&] { return beryl::AccountFile(Input(events), 1); });
-  }
+  // A forked process starts as large as this one, so measure peaks while this one is small.
+  auto peak_mib = beryl::PeakMemories(
+      sizes, only_listing, [](size_t events) { return beryl::AccountFile(Input(events), 1); });
 
   for (const size_t events : sizes) {
     auto add = [&](const char* name, auto body) {
-      benchmark::RegisterBenchmark(
-          fmt::format("{}/{}", name, events).c_str(),
-          [events, body](benchmark::State& state) {
-            const Input input(events);
-            body(state, input);
-            state.SetItemsProcessed(static_cast<int64_t>(events) * state.iterations());
-          })
-          ->Unit(benchmark::kMillisecond)
-          ->UseRealTime()
-          ->Repetitions(3)
-          ->MinTime(0.2);
+      beryl::AddBenchmark(name, events, 3, [events, body](benchmark::State& state) {
+        body(state, Input(events));
+        state.SetItemsProcessed(static_cast<int64_t>(events) * state.iterations());
+      });
     };
     add("load_and_walk", [](benchmark::State& state, const Input& input) {
       for (auto unused : state) {

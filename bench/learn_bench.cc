@@ -1,5 +1,5 @@
 // How fast a machine is learned, as ratios within one run: IrEne's whole cross-validation against
-// the arithmetic it would take node by node, and the law's against reading its data.
+// the arithmetic it needs node by node, and the law's against reading its data.
 //
 //   build/release/bench_learn                                  made-up data of the published size
 //   BERYL_IRENE_DATA=../shared/data/irene build/release/bench_learn      the published data
@@ -15,7 +15,8 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include "learn/learn.h"
+#include "datasets/datasets.h"
+#include "learn/evaluate.h"
 #include "learn/learn_testing.h"
 #include "measuring.h"
 
@@ -24,8 +25,8 @@ namespace {
 
 constexpr double kReleasedSeconds = 108;
 
-// Six models of 12 like layers at 28 input sizes: 166 trees or so, as many nodes as published, and
-// as few distinct measurements.
+// Six models of 12 like layers at 28 input sizes: about 166 trees, with as many nodes and as few
+// distinct measurements as the published data.
 Dataset MakeData() {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> uniform(0, 1);
@@ -74,7 +75,7 @@ std::string Published() {
 const Dataset& Data() {
   static const Dataset kData = [] {
     if (Published().empty()) return MakeData();
-    auto read = learn::ReadDataset(Published(), {});
+    auto read = datasets::ReadDataset(Published(), {});
     if (!read) {
       std::fprintf(stderr, "%s\n", read.error().message.c_str());
       std::exit(1);
@@ -93,8 +94,8 @@ void Evaluate(benchmark::State& state, Method method, int threads) {
   }
 }
 
-// A row of terms for each node, looked at forwards and backwards, in every epoch of every fold:
-// what training takes if like layers are not seen to be alike. One epoch of one fold is timed.
+// A row of terms for each node, forwards and backwards, in every epoch of every fold: the cost of
+// training if like layers are not recognised. Times one epoch of one fold.
 constexpr int kEpochs = 8;
 constexpr int kFolds = 6;
 void NodeByNode(benchmark::State& state) {
@@ -146,7 +147,7 @@ int main(int argc, char** argv) {
   if (!published.empty()) {
     add("read", [published](benchmark::State& state) {
       for (auto unused : state) {
-        benchmark::DoNotOptimize(beryl::learn::ReadDataset(published, {}));
+        benchmark::DoNotOptimize(beryl::datasets::ReadDataset(published, {}));
       }
     });
   }

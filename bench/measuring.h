@@ -1,4 +1,4 @@
-// What the benchmarks have in common.
+// Shared by the benchmarks.
 #pragma once
 
 #include <sys/resource.h>
@@ -10,15 +10,14 @@
 #include <cstdlib>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <benchmark/benchmark.h>
 
 namespace beryl {
 
-// Peak memory in MiB of a process that does `work` and nothing else. It starts as large as this one
-// is, so peaks are taken while this one is small.
+// Peak memory in MiB of a process that only does `work`. It starts as large as this process, so
+// measure peaks while this one is small.
 template <typename Work>
 double PeakMemory(Work&& work) {
   std::fflush(nullptr);
@@ -31,6 +30,31 @@ double PeakMemory(Work&& work) {
   int status = 0;
   if (::wait4(child, &status, 0, &usage) != child || status != 0) std::abort();
   return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+inline bool OnlyLists(int argc, char** argv) {
+  return argc > 1 && std::string(argv[1]).starts_with("--benchmark_list_tests");
+}
+
+// By size, for the final table; nothing if benchmarks are only listed.
+template <typename Work>
+std::map<size_t, double> PeakMemories(const std::vector<size_t>& sizes, bool only_listing,
+                                      Work&& work) {
+  std::map<size_t, double> peaks;
+  for (const size_t size : sizes) {
+    if (!only_listing) peaks[size] = PeakMemory([&] { return work(size); });
+  }
+  return peaks;
+}
+
+// A benchmark "name/size"; `body` gets the state.
+template <typename Body>
+void AddBenchmark(const char* name, size_t size, int repetitions, Body body) {
+  benchmark::RegisterBenchmark((name + ("/" + std::to_string(size))).c_str(), body)
+      ->Unit(benchmark::kMillisecond)
+      ->UseRealTime()
+      ->Repetitions(repetitions)
+      ->MinTime(0.2);
 }
 
 // Prints as usual and remembers the best time of each benchmark, by its name.

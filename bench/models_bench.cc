@@ -1,8 +1,9 @@
-// How long a model's description takes, against copying as many nodes: the least that a tree of its
-// size can take.
+// How long a model's description takes, compared with copying as many nodes, the minimum for a tree
+// of its size.
 #include <benchmark/benchmark.h>
 
-#include "learn/learn.h"
+#include "learn/predict.h"
+#include "learn/profiles.h"
 #include "models/models.h"
 #include "views/views.h"
 
@@ -33,7 +34,7 @@ void CopyModel(benchmark::State& state, const char* name, const models::Describe
   }
 }
 
-// Tree, features, energy with intervals, and JSON: all that one answer takes once the profile is
+// Tree, features, energy with intervals, and JSON: everything for one answer once the profile is
 // read.
 void PredictModel(benchmark::State& state, const char* name, const char* profile,
                   const models::DescribeOptions& options) {

@@ -36,6 +36,15 @@ WORKLOAD = "import hashlib\nfor i in range(12): hashlib.sha256(bytes(40_000_000)
 
 
 def standin_machine(folder):
+    for cpu in range(8):
+        policy = folder / f"sys/devices/system/cpu/cpufreq/policy{cpu}"
+        policy.mkdir(parents=True)
+        (policy / "scaling_cur_freq").write_text("3600000\n")
+    for package in range(2):
+        chip = folder / f"sys/class/hwmon/hwmon{package}"
+        chip.mkdir(parents=True)
+        (chip / "name").write_text("coretemp\n")
+        (chip / "temp1_input").write_text("61000\n")
     return Machine(folder / "sys", [
         Counter("intel-rapl:0", "package-0", 50.0), Counter("intel-rapl:0:0", "core", 30.0),
         Counter("intel-rapl:0:1", "dram", 8.0), Counter("intel-rapl:1", "package-1", 70.0),

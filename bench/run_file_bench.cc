@@ -18,16 +18,14 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include "account/account.h"
-#include "base/file.h"
-#include "importers/importers.h"
 #include "measuring.h"
 #include "store/store.h"
+#include "training_run.h"
 
 namespace beryl {
 namespace {
 
-// Traces above this are not written as text: only the run file is of interest then.
+// Larger traces are not written as text: only their run file is of interest.
 constexpr size_t kMostText = 1'000'000;
 constexpr int64_t kStart = 1'690'000'000'000'000'000;
 
@@ -49,16 +47,11 @@ store::StoredRun MakeRun(size_t events) {
     kind.phase = phase;
     run.ops.kinds.push_back(kind);
   };
-  for (const auto& [root, phase] :
+  for (const auto& pass :
        {std::pair("bert", Phase::kForward), std::pair("gradients/bert", Phase::kBackward)}) {
-    for (int layer = 0; layer < 12; ++layer) {
-      for (const char* part : {"attention/self/query", "attention/self/key", "attention/self/value",
-                               "attention/output/dense", "intermediate/dense", "output/dense"}) {
-        for (const char* op : {"MatMul", "BiasAdd", "Reshape", "Mul", "Add"}) {
-          add_kind(fmt::format("{}/encoder/layer_{}/{}", root, layer, part), op, phase);
-        }
-      }
-    }
+    ForEachEncoderOperation(pass.first, [&](const std::string& scope, const char* op) {
+      add_kind(scope, op, pass.second);
+    });
   }
   run.ops.DeviceNumber("CPU:0");
   run.ops.DeviceNumber("GPU:0");
@@ -107,13 +100,7 @@ struct Files {
     if (!file || !store::Save(made, *file)) std::abort();
     if (events > kMostText) return;
     std::FILE* out = std::fopen(text.c_str(), "w");
-    fmt::print(out, R"({{"traceEvents": [)");
-    for (const auto& [pid, device] : {std::pair(0, "CPU:0"), std::pair(1, "GPU:0")}) {
-      fmt::print(out,
-                 R"({{"name": "process_name", "ph": "M", "pid": {}, "args": {{"name": )"
-                 R"("/job:localhost/replica:0/task:0/device:{} Compute"}}}}, )",
-                 pid, device);
-    }
+    PrintTraceStart(out, 1);
     bool first = true;
     for (const Op& op : made.ops.ops) {
       const OpKind& kind = made.ops.kinds[op.kind];
@@ -139,24 +126,7 @@ double AccountRunFile(const Files& files, int threads) {
   store::StoredRun run;
   auto source = ByteSource::Open(files.run);
   if (!store::Load(*source, {}, run)) std::abort();
-  account::AccountOptions options;
-  options.threads = threads;
-  auto footprint = account::Account(run.power, run.ops, options);
-  if (!footprint) std::abort();
-  return footprint->channels[0].attributed.value;
-}
-
-double AccountPacked(const Files& files, const PowerTrace& power, int threads) {
-  auto source = ByteSource::Open(files.packed);
-  importers::ImportOptions import;
-  import.threads = threads;
-  OpTrace trace;
-  if (!importers::Import(*source, import, trace)) std::abort();
-  account::AccountOptions options;
-  options.threads = threads;
-  auto footprint = account::Account(power, trace, options);
-  if (!footprint) std::abort();
-  return footprint->channels[0].attributed.value;
+  return AccountTrace(run.power, run.ops, threads);
 }
 
 // The best of three, in seconds.
@@ -173,7 +143,7 @@ double Time(Body&& body) {
 }
 
 void Report(size_t events) {
-  // Made by a process of its own, which takes its memory with it.
+  // Made by a separate process, whose memory is freed with it.
   const pid_t child = ::fork();
   if (child == 0) {
     const Files made(events);
@@ -191,7 +161,7 @@ void Report(size_t events) {
     store::StoredRun run;
     auto source = ByteSource::Open(files.run);
     if (!store::Load(*source, {}, run)) std::abort();
-    const double packed = Time([&] { return AccountPacked(files, run.power, 1); });
+    const double packed = Time([&] { return AccountTraceFile(files.packed, run.power, 1); });
     ratio = fmt::format("{:.1f}x", packed / one);
     size =
         fmt::format("{:.2f}x", static_cast<double>(std::filesystem::file_size(files.run)) /
@@ -205,7 +175,7 @@ void Report(size_t events) {
 }  // namespace beryl
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string(argv[1]).starts_with("--benchmark_list_tests")) {
+  if (beryl::OnlyLists(argc, argv)) {
     fmt::print("run_file\n");
     return 0;
   }

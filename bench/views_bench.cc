@@ -5,6 +5,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include "analyze/analyze.h"
 #include "tree/tree.h"
 #include "views/views.h"
 
@@ -14,8 +15,8 @@ namespace {
 struct Run {
   OpTrace trace;
   Footprint footprint;
-  tree::TraceTree built;
-  tree::TraceTree folded;
+  TraceTree built;
+  TraceTree folded;
   std::vector<Column> built_columns;
   std::vector<Column> folded_columns;
   AccountReport report;
@@ -58,7 +59,7 @@ Run MakeRun(int layers) {
     }
   }
   run.built = tree::Build(run.trace);
-  run.folded = tree::Fold(run.built);
+  run.folded = Fold(run.built);
   run.built_columns = tree::Columns(run.trace, run.footprint, run.built);
   run.folded_columns = tree::Columns(run.trace, run.footprint, run.folded);
   run.report.channels = run.footprint.channels;
@@ -71,8 +72,8 @@ void Diagrams(benchmark::State& state, bool fold) {
   size_t bytes = 0;
   for (auto _ : state) {
     const auto diagrams =
-        tree::MakeDiagrams(run.trace, fold ? run.folded : run.built,
-                           fold ? run.folded_columns : run.built_columns, 0, 3, {});
+        analyze::MakeDiagrams(run.trace, fold ? run.folded : run.built,
+                              fold ? run.folded_columns : run.built_columns, 0, 3, {});
     bytes = views::Write(run.report, diagrams, views::Format::kSvg, {}).size();
   }
   state.counters["bytes"] = static_cast<double>(bytes);
@@ -84,7 +85,7 @@ void Ranking(benchmark::State& state) {
   const Run run = MakeRun(static_cast<int>(state.range(0)));
   for (auto _ : state) {
     const OperationRanking ranking =
-        tree::Rank(run.trace, run.footprint, run.folded, {OperationRanking::Kind::kStef, {}, 0});
+        analyze::Rank(run.trace, run.footprint, run.folded, {OperationRanking::Kind::kStef, {}, 0});
     benchmark::DoNotOptimize(views::Write(run.report, ranking, views::Format::kSvg, {}));
   }
 }

@@ -1,15 +1,13 @@
-// Taking out what is not ours: a minute of two packages and their memory read every 4 ms, 20 CPUs,
-// and 64 tasks of which every one is seen at every reading, moving now and then. Beside it, in the
-// same run, the published way of doing it, put into C++: for every sample a map of all tasks, the
-// difference to that of 101 ms before, and what each task's part of its CPU is of its socket's
-// power. The last line compares the two, and this one with only reading the bytes. The published
-// code itself is Python; what was published of it for such a machine is 6.5 s, and is not measured
-// here.
+// Removes what is not ours: a minute of two packages and their memory, read every 4 ms, 20 CPUs,
+// and 64 tasks that are seen at every reading and move now and then. The same run also measures the
+// published method, ported to C++: for every sample a map of all tasks, its difference from 101 ms
+// before, and each task's share of its CPU applied to its socket's power. The last line compares
+// the two, and ours with merely reading the bytes. The published code itself is Python; its
+// published time for such a machine is 6.5 s, which is not measured here.
 //
 //   build/release/bench_virtualize
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <map>
 #include <random>
 
@@ -113,7 +111,7 @@ void Virtualizing(benchmark::State& state) {
 }
 BENCHMARK(Virtualizing)->Unit(benchmark::kMillisecond)->MinTime(1);
 
-// What of each socket's power is ours, sample by sample, over the 101 ms before it.
+// Our share of each socket's power, by sample, over the preceding 101 ms.
 std::vector<double> PublishedWay(const PowerTrace& power, const Recording& recording) {
   const ActivityTrace& activity = recording.activity;
   std::vector<std::map<uint32_t, TaskReading>> tasks(kSamples);
@@ -166,7 +164,7 @@ void Measuring(benchmark::State& state) {
 }
 BENCHMARK(Measuring)->Unit(benchmark::kMillisecond)->MinTime(1);
 
-// The limit: every reading is looked at once.
+// The limit: reads every reading once.
 void OnlyReading(benchmark::State& state) {
   const Recording recording = MakeRecording();
   for (auto _ : state) {
@@ -182,7 +180,7 @@ void OnlyReading(benchmark::State& state) {
 }
 BENCHMARK(OnlyReading)->Unit(benchmark::kMillisecond)->MinTime(1);
 
-// Says what the times above come to when all of them are known.
+// Prints the summary once all times are known.
 struct LastWord {
   ~LastWord() {
     if (best.virtualize_s > 1e8) return;

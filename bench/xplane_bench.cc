@@ -14,7 +14,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -218,27 +217,18 @@ Imported ImportFile(const Input& input) {
 
 int main(int argc, char** argv) {
   using beryl::Input;
-  const bool only_listing = argc > 1 && std::string(argv[1]).starts_with("--benchmark_list_tests");
+  const bool only_listing = beryl::OnlyLists(argc, argv);
   benchmark::Initialize(&argc, argv);
   const std::vector<size_t> sizes = {1, 10, 100};
-  std::map<size_t, double> peak_mib;
-  for (const size_t copies : sizes) {
-    if (!only_listing)
-      peak_mib[copies] = beryl::PeakMemory([&] { return beryl::ImportFile(Input(copies)); });
-  }
+  auto peak_mib = beryl::PeakMemories(
+      sizes, only_listing, [](size_t copies) { return beryl::ImportFile(Input(copies)); });
   for (const size_t copies : sizes) {
     auto add = [&](const char* name, auto body) {
-      benchmark::RegisterBenchmark(
-          fmt::format("{}/{}", name, copies).c_str(),
-          [copies, body](benchmark::State& state) {
-            const Input input(copies);
-            for (auto unused : state) benchmark::DoNotOptimize(body(input));
-            state.SetBytesProcessed(static_cast<int64_t>(input.bytes) * state.iterations());
-          })
-          ->Unit(benchmark::kMillisecond)
-          ->UseRealTime()
-          ->Repetitions(5)
-          ->MinTime(0.2);
+      beryl::AddBenchmark(name, copies, 5, [copies, body](benchmark::State& state) {
+        const Input input(copies);
+        for (auto unused : state) benchmark::DoNotOptimize(body(input));
+        state.SetBytesProcessed(static_cast<int64_t>(input.bytes) * state.iterations());
+      });
     };
     add("walk", beryl::WalkFile);
     add("import", beryl::ImportFile);

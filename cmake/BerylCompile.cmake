@@ -7,6 +7,8 @@ add_compile_options(
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12's -Wrestrict misfires inside std::string's operator+ (GCC bug 105651).
   add_compile_options(-Wduplicated-cond -Wlogical-op -Wno-restrict)
+  # It collects garbage while it compiles, which takes longer than the memory is worth.
+  add_compile_options("SHELL:--param ggc-min-heapsize=524288")
 else()
   # Clang counts sign changes as conversions and long doubles as promotions, GCC does not; the two
   # must agree on clean code.
@@ -19,7 +21,12 @@ if(BERYL_SANITIZE)
   add_link_options(-fsanitize=${BERYL_SANITIZE})
   # simdjson's checks change its types, and it would have them in unoptimised files only.
   add_compile_definitions(_GLIBCXX_ASSERTIONS SIMDJSON_DEVELOPMENT_CHECKS=1)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    # Relative, because ccache makes no other path of this option the same for all checkouts.
+    file(RELATIVE_PATH ignored "${CMAKE_BINARY_DIR}"
+      "${PROJECT_SOURCE_DIR}/cmake/undefined-behaviour-ignored.txt")
+    add_compile_options("-fsanitize-ignorelist=${ignored}")
+  else()
     # Instrumentation hides initialisations from GCC; the release build keeps this warning.
     add_compile_options(-Wno-maybe-uninitialized)
   endif()

@@ -18,9 +18,13 @@ function(beryl_embed room)
       return()
     endif()
     list(APPEND files "${file}")
+    # ccache knows a source by its text: what it embeds has to show there.
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+    file(SHA256 "${file}" sum)
     set(symbol beryl_embedded_${name})
     string(APPEND declarations "extern const std::string_view ${name};\n")
     string(APPEND definitions "
+// ${sum}
 asm(R\"(
   .pushsection .rodata
   .balign 16

@@ -8,7 +8,7 @@ find_program(BERYL_GRPC_PLUGIN grpc_cpp_plugin)
 if(PkgConfig_FOUND)
   pkg_check_modules(BERYL_GRPC QUIET grpc++ protobuf openssl)
 endif()
-if(NOT BERYL_GRPC_FOUND OR NOT BERYL_PROTOC OR NOT BERYL_GRPC_PLUGIN)
+if(NOT BERYL_GRPC_FOUND OR NOT BERYL_PROTOC OR NOT BERYL_GRPC_PLUGIN OR NOT TARGET beryl_server)
   message(STATUS "No beryl-monitor: install what tools/packages-monitor.txt lists")
   return()
 endif()
@@ -32,7 +32,7 @@ foreach(proto IN ITEMS monitor smaragdine)
 endforeach()
 
 add_library(beryl_api STATIC ${generated_sources})
-target_compile_options(beryl_api PRIVATE -w -ffunction-sections -fdata-sections)
+target_compile_options(beryl_api PRIVATE -w -ffunction-sections -fdata-sections ${light_optimisation})
 target_include_directories(beryl_api SYSTEM PUBLIC
   "${PROJECT_BINARY_DIR}/generated" "${generated}" ${BERYL_GRPC_INCLUDE_DIRS})
 
@@ -58,14 +58,11 @@ file(GLOB rpc_tests CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/server/rpc/*_te
 list(REMOVE_ITEM rpc_sources ${rpc_tests})
 add_library(beryl_rpc STATIC ${rpc_sources})
 set_target_properties(beryl_rpc PROPERTIES LINKER_LANGUAGE CXX)
-target_compile_options(beryl_rpc PRIVATE -ffunction-sections -fdata-sections)
+target_compile_options(beryl_rpc PRIVATE -ffunction-sections -fdata-sections ${light_optimisation})
 target_link_libraries(beryl_rpc PUBLIC beryl_grpc beryl_server beryl_api)
 
-set(monitor_main monitor_main.cc command_line.cc monitor_arguments.cc meter_arguments.cc)
-# Of the command line it has its own part only: the rest knows every other room.
-list(TRANSFORM monitor_main PREPEND "${PROJECT_SOURCE_DIR}/src/cli/")
-add_executable(beryl-monitor ${monitor_main})
-target_link_libraries(beryl-monitor PRIVATE beryl_rpc CLI11::CLI11)
+add_executable(beryl-monitor "${PROJECT_SOURCE_DIR}/src/cli/monitor_main.cc")
+target_link_libraries(beryl-monitor PRIVATE beryl_cli beryl_rpc)
 
 if(BERYL_TESTS AND rpc_tests)
   beryl_test(rpc beryl_rpc ${rpc_tests})

@@ -1,14 +1,27 @@
-# beryl_room(<room> [DEPENDS <room>...] [LINK <target>...])
+# beryl_room(<room> [DEPENDS <room>...] [TESTS_WITH <room>...] [LINK <target>...])
 #
-# Makes the library beryl_<room> from src/<room>/*.cc and, when BERYL_TESTS is on, the executable
+# Makes the library beryl_<room> from src/<room>/*.cc and its folders (server/rpc is a library of its
+# own, see BerylMonitor.cmake) and, when BERYL_TESTS is on, the executable
 # <room>_test from its *_test.cc files. Headers are included by their path below src/. A room
-# without files is skipped, here and as a dependency of others. Tests run in the project's folder.
+# without files is skipped, here and as a dependency of others. Tests run in the project's folder, and
+# may make what they need with the rooms of TESTS_WITH.
 function(beryl_room room)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;TESTS_WITH;LINK")
   set(folder "${PROJECT_SOURCE_DIR}/src/${room}")
-  file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cc" "${folder}/*.h")
-  file(GLOB tests CONFIGURE_DEPENDS "${folder}/*_test.cc")
-  list(REMOVE_ITEM sources "${folder}/main.cc" "${folder}/monitor_main.cc" ${tests})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.cc" "${folder}/*.h")
+  list(FILTER sources EXCLUDE REGEX "/server/rpc/")
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  list(REMOVE_ITEM sources "${folder}/main.cc" "${folder}/monitor_main.cc"
+    "${folder}/server_main.cc" ${tests})
+  if(BERYL_TESTS_ABOUT)
+    foreach(test IN LISTS tests)
+      file(STRINGS "${test}" about REGEX "${BERYL_TESTS_ABOUT}" LIMIT_COUNT 1)
+      if(NOT about)
+        list(REMOVE_ITEM tests "${test}")
+      endif()
+    endforeach()
+  endif()
   if(NOT sources)
     return()
   endif()
@@ -28,6 +41,9 @@ function(beryl_room room)
 
   if(BERYL_TESTS AND tests)
     beryl_test(${room} ${library} ${tests})
+    foreach(other IN LISTS arg_TESTS_WITH)
+      target_link_libraries(${room}_test PRIVATE beryl_${other})
+    endforeach()
   endif()
 endfunction()
 
@@ -56,20 +72,29 @@ function(beryl_test name library)
     endif()
     target_precompile_headers(${name}_test REUSE_FROM precompiled_test)
   endif()
+  # Tests with PostgreSQL start one server for all of them.
+  if(name STREQUAL "store")
+    add_test(NAME store/postgres COMMAND store_test --gtest_filter=*/Postgres)
+    set_tests_properties(store/postgres PROPERTIES
+      WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" TIMEOUT 300)
+  endif()
   gtest_discover_tests(${name}_test
+    TEST_FILTER "-*/Postgres"
     TEST_PREFIX "${name}/"
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+    PROPERTIES TIMEOUT 300  # a test that hangs fails
     DISCOVERY_TIMEOUT 60)
 endfunction()
 
-# beryl_precompile(<name> ROOMS <room>... [OPTIONS <option>...])
+# beryl_precompile(<name> ROOMS <room>... [OPTIONS <option>...] [HEADERS <header>...])
 #
 # What nearly every file includes is read once for all of these rooms, which are compiled with the
-# same options. A library of its own holds it, so that no room waits for another.
+# same options; HEADERS are read beside it. A library of its own holds it, so that no room waits for
+# another.
 # -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON does without, and shows whether each file includes what it
 # uses.
 function(beryl_precompile name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ROOMS;OPTIONS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ROOMS;OPTIONS;HEADERS")
   set(precompiled precompiled_${name})
   if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -82,9 +107,22 @@ function(beryl_precompile name)
     add_library(${precompiled} OBJECT "${PROJECT_BINARY_DIR}/generated/${precompiled}.cc")
     target_link_libraries(${precompiled} PRIVATE beryl_base)
     target_compile_options(${precompiled} PRIVATE ${arg_OPTIONS})
+    # A list of headers that changes has to make what is precompiled anew. CMake gives the file that
+    # it writes itself an old time, so that Ninja would not see it.
+    set(includes "")
+    foreach(header IN LISTS arg_HEADERS ITEMS
+        <algorithm> <array> <cmath> <cstdint> <functional> <map> <memory> <optional> <string>
+        <string_view> <unordered_map> <utility> <vector> <fmt/format.h>)
+      if(NOT header MATCHES "^<")
+        file(RELATIVE_PATH header "${PROJECT_SOURCE_DIR}/src" "${header}")
+        set(header "\"${header}\"")
+      endif()
+      string(APPEND includes "#include ${header}\n")
+    endforeach()
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/generated/${precompiled}.h" CONTENT "${includes}"
+      @ONLY)
     target_precompile_headers(${precompiled} PRIVATE
-      <algorithm> <array> <cmath> <cstdint> <functional> <map> <memory> <optional> <string>
-      <string_view> <unordered_map> <utility> <vector> <fmt/format.h>)
+      "${PROJECT_BINARY_DIR}/generated/${precompiled}.h")
   endif()
   foreach(room IN LISTS arg_ROOMS)
     target_compile_options(beryl_${room} PRIVATE ${arg_OPTIONS})

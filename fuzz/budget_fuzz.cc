@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "analyze/analyze.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "tree/tree.h"
@@ -21,8 +22,8 @@ void Require(bool law, const char* what) {
 struct SmallRun {
   beryl::OpTrace trace;
   beryl::Footprint footprint;
-  beryl::tree::TraceTree built;
-  beryl::tree::TraceTree folded;
+  beryl::TraceTree built;
+  beryl::TraceTree folded;
 
   SmallRun() {
     footprint.channels.emplace_back().channel = "CPU:0";
@@ -46,7 +47,7 @@ struct SmallRun {
     }
     footprint.unmetered.push_back({0, 0, beryl::Nanos{1'000}, 1});
     built = beryl::tree::Build(trace);
-    folded = beryl::tree::Fold(built);
+    folded = beryl::Fold(built);
   }
 };
 
@@ -56,7 +57,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   static const SmallRun run;
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);
   auto source = beryl::ByteSource::FromMemory(text, "fuzz");
-  auto lines = beryl::tree::ReadBudget(source);
+  auto lines = beryl::analyze::ReadBudget(source);
   if (!lines) {
     Require(lines.error().message.find("fuzz") != std::string::npos, "an error names its file");
     return 0;
@@ -72,7 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     Require(std::isfinite(limit) && limit >= 0, "a limit is a number from 0");
   }
   const auto verdicts =
-      beryl::tree::CheckBudget(*lines, run.trace, run.footprint, run.built, run.folded);
+      beryl::analyze::CheckBudget(*lines, run.trace, run.footprint, run.built, run.folded);
   Require(verdicts.size() == lines->size(), "a verdict for every line");
   for (const beryl::BudgetVerdict& verdict : verdicts) {
     Require(verdict.passed || !verdict.reason.empty(), "a failure says why");
@@ -81,7 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
             "nothing passes that meets nothing");
   }
   // The same text as a gate: misuse or a share from 0.
-  if (auto gate = beryl::tree::ParseGate(text); gate) {
+  if (auto gate = beryl::analyze::ParseGate(text); gate) {
     Require(std::isfinite(gate->limit) && gate->limit >= 0, "a gate's limit is a share");
   }
   return 0;

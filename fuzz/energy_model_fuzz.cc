@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "learn/learn.h"
+#include "learn/energy_model_file.h"
 #include "learn_laws.h"
 
 using beryl::fuzz::Require;
@@ -24,13 +24,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     return 0;
   }
   const size_t count = model->features.size();
-  for (const auto& [type, regressor] : model->primitives) {
-    CheckStandard(regressor.standard, count);
-    Require(regressor.weights.size() == count, "weights fit the features");
-  }
-  if (beryl::IsSeeded(model->method)) {
-    CheckStandard(model->weighting.standard, count);
-    Require(model->weighting.tau > 0, "tau is positive");
+  if (const beryl::TreeRegressors* trees = model->trees()) {
+    for (const auto& [type, regressor] : trees->primitives) {
+      CheckStandard(regressor.standard, count);
+      Require(regressor.weights.size() == count, "weights fit the features");
+    }
+    if (beryl::IsSeeded(model->method)) CheckStandard(trees->weighting.standard, count);
+    Require(trees->weighting.tau > 0, "tau is positive");
   }
   for (const beryl::ErrorBand& band : model->bands) {
     Require(band.low >= 0 && band.low <= band.high, "a band is an interval");

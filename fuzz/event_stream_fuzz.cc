@@ -1,10 +1,7 @@
 // The result of a walk must not depend on where the text is cut. The first two bytes of the input
 // choose the size of the chunks.
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,10 +9,12 @@
 #include <vector>
 
 #include "base/event_stream.h"
+#include "require.h"
 
 namespace {
 
 using beryl::EventBatch;
+using beryl::fuzz::Require;
 
 struct Recording : EventBatch {
   std::vector<std::pair<uint64_t, std::string>> events;  // offset, fields
@@ -76,12 +75,6 @@ Walked Walk(std::string_view text, size_t chunk_bytes) {
   walked.ok = end.has_value();
   if (end) walked.end = *end;
   return walked;
-}
-
-void Require(bool law, const char* what) {
-  if (law) return;
-  std::fprintf(stderr, "broken law: %s\n", what);
-  std::abort();
 }
 
 }  // namespace

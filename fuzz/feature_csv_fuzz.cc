@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "learn/feature_csv.h"
-#include "learn/learn.h"
+#include "datasets/datasets.h"
+#include "datasets/feature_csv.h"
 #include "learn_laws.h"
 
 using beryl::fuzz::CheckDataset;
@@ -17,25 +17,25 @@ using beryl::fuzz::Require;
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);
   const size_t cut = std::min(text.find('\0'), text.size());
-  std::vector<beryl::learn::FeatureCsv> files;
+  std::vector<beryl::datasets::FeatureCsv> files;
   for (const char* name : {"model.csv", "module.csv", "ml1.csv", "ml2.csv"}) {
     const bool second = name[1] == 'l' && cut < text.size();
     files.push_back({name, std::string(second ? text.substr(cut + 1) : text.substr(0, cut)),
-                     beryl::learn::KindOfFile(name)});
+                     beryl::datasets::KindOfFile(name)});
   }
-  const beryl::learn::DatasetOptions options{.needs_energy = size % 2 == 0};
-  beryl::learn::NoteLog log;
-  auto data = beryl::learn::ReadFeatureCsvs(files, "fuzz", options, log);
+  const beryl::datasets::DatasetOptions options{.needs_energy = size % 2 == 0};
+  beryl::datasets::NoteLog log;
+  auto data = beryl::datasets::ReadFeatureCsvs(files, "fuzz", options, log);
   if (!data) {
     Require(!data.error().message.empty(), "an error says what went wrong");
     return 0;
   }
   CheckDataset(*data);
-  const std::string written = beryl::learn::WriteTrees(*data, {});
+  const std::string written = beryl::datasets::WriteTrees(*data, {});
   if (written.empty()) return 0;  // no run has a root
   auto source = beryl::ByteSource::FromMemory(written, "written");
-  auto again = beryl::learn::ReadTrees(source, options);
+  auto again = beryl::datasets::ReadTrees(source, options);
   Require(again.has_value() && again->runs.size() <= data->runs.size(), "it can be written");
-  Require(beryl::learn::WriteTrees(*again, {}) == written, "written and read it is the same");
+  Require(beryl::datasets::WriteTrees(*again, {}) == written, "written and read it is the same");
   return 0;
 }

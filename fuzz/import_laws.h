@@ -1,4 +1,4 @@
-// What holds for every trace that an importer accepts, whatever the bytes were.
+// Laws for every trace that an importer accepts, whatever the bytes.
 #pragma once
 
 #include <string_view>
@@ -14,9 +14,10 @@ inline void RequireTraceLaws(const OpTrace& trace) {
   for (const ImportReport& report : trace.reports) {
     uint64_t accounted = report.operations;
     for (const Note& note : report.notes) {
-      // These tell of the file, not of an event of it.
-      const bool of_file =
-          note.kind == NoteKind::kFileCutShort || note.kind == NoteKind::kFileDamaged;
+      // These are about the file, not about an event.
+      const bool of_file = note.kind == NoteKind::kFileCutShort ||
+                           note.kind == NoteKind::kFileDamaged ||
+                           ClassOf(note.kind) == NoteClass::kTold;
       if (ClassOf(note.kind) != NoteClass::kRepaired && !of_file) accounted += note.count;
     }
     Require(report.events == accounted, "events = operations + dropped + skipped");
@@ -49,7 +50,7 @@ inline void RequireTraceLaws(const OpTrace& trace) {
 }
 
 // Imports `bytes` and checks the laws.
-inline void ImportAndCheck(std::string_view bytes, const char* format) {
+inline void ImportAndCheck(std::string_view bytes, std::string_view format) {
   importers::ImportOptions options;
   options.format = format;
   ByteSource source = ByteSource::FromMemory(bytes, "fuzz");

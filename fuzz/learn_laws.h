@@ -1,4 +1,4 @@
-// Laws that every data set keeps, whatever it was read from.
+// Laws for every data set, whatever it was read from.
 #pragma once
 
 #include <cmath>

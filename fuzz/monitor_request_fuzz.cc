@@ -7,7 +7,8 @@
 #include "require.h"
 #include "server/address.h"
 #include "server/caller.h"
-#include "server/http.h"
+#include "server/http/client.h"
+#include "server/http/server.h"
 
 namespace beryl::server {
 namespace {
@@ -22,8 +23,20 @@ void Try(std::string_view text) {
     Require(again->is_local() == address->is_local(), "and is as local as it was");
   }
   (void)ParseTarget(text);
-  (void)StatusOfAnswer(text);
-  const HttpAnswer answer = AnswerTo(text, "/metrics", [] { return HttpAnswer{}; });
+  HttpOptions options;
+  HttpRoutes& routes = options.routes;
+  routes.Add("GET", "/metrics", [](const HttpRequest& request) {
+    Require(request.path == "/metrics", "a page answers for itself");
+    return HttpAnswer{};
+  });
+  HttpLimits& limits = options.limits;
+  limits.head_bytes = 256;
+  limits.body_bytes = 16;
+  routes.Add("POST", "/metrics", [&](const HttpRequest& request) {
+    Require(request.body.size() <= limits.body_bytes, "no body exceeds the limit");
+    return HttpAnswer{};
+  });
+  const HttpAnswer answer = AnswerTo(text, options);
   Require(answer.status == 200 || !answer.body.empty(), "a refusal says why");
 
   TcpEnd client;

@@ -2,22 +2,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <functional>
-#include <string_view>
 
-#include "sources/sources.h"
+#include "require.h"
+#include "sources/power_file.h"
 
-namespace {
-
-void Require(bool law, const char* what) {
-  if (law) return;
-  std::fprintf(stderr, "broken law: %s\n", what);
-  std::abort();
-}
-
-}  // namespace
+using beryl::fuzz::Require;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   auto source = beryl::ByteSource::FromMemory({reinterpret_cast<const char*>(bytes), size}, "fuzz");
@@ -37,11 +27,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
       Require(channel.kind != beryl::ChannelKind::kEnergyCounter || i == 0 ||
                   channel.values[i] >= channel.values[i - 1],
               "energy never goes down");
+      Require(channel.kind != beryl::ChannelKind::kPowerGauge ||
+                  channel.values[i] <= beryl::kMostPower.value,
+              "no power is beyond physics");
     }
     for (const beryl::PowerGap& gap : channel.gaps) {
       Require(gap.reading > 0 && gap.reading < channel.times.size(),
               "a gap lies between two readings");
     }
+    Require(std::is_sorted(channel.gaps.begin(), channel.gaps.end(),
+                           [](const auto& a, const auto& b) { return a.reading <= b.reading; }),
+            "gaps are in order, each once");
     readings += channel.times.size();
   }
   Require(readings == trace->report.operations, "the report counts every reading");

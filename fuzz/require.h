@@ -1,4 +1,4 @@
-// How a fuzzer says that a law does not hold.
+// How a fuzzer reports a violated law.
 #pragma once
 
 #include <cstdio>

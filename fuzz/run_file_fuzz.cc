@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "account/account.h"
+#include "analyze/analyze.h"
 #include "base/deflate.h"
 #include "store/blocks.h"
 #include "store/encoding.h"
@@ -55,6 +56,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const beryl::PowerChannel& channel : run.power.channels) {
     if (channel.times.size() != channel.values.size()) std::abort();
     if (channel.times.empty() && !run.recording) std::abort();
+    const bool gauge = channel.kind == beryl::ChannelKind::kPowerGauge;
+    for (const double value : channel.values) {
+      if (std::abs(value) > (gauge ? beryl::kMostPower.value : 1e18)) std::abort();
+    }
   }
   if (run.recording) {
     CheckMeasurement(beryl::account::Measure(run.power, *run.recording, {}));
@@ -68,7 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto footprint = beryl::account::Account(run.power, run.ops, {});
   if (!footprint) return 0;
   const auto built = beryl::tree::Build(run.ops);
-  beryl::tree::Columns(run.ops, *footprint, beryl::tree::Fold(built));
-  beryl::tree::Operations(run.ops, *footprint, built);
+  beryl::tree::Columns(run.ops, *footprint, beryl::Fold(built));
+  beryl::analyze::Operations(run.ops, *footprint, built);
   return 0;
 }

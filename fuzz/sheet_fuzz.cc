@@ -5,21 +5,23 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "learn/learn.h"
+#include "datasets/datasets.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);
   std::vector<beryl::Note> notes;
-  if (const auto accuracies = beryl::learn::ReadAccuracies(text, "fuzz", notes)) {
+  if (const auto accuracies = beryl::datasets::ReadAccuracies(text, "fuzz", notes)) {
     for (const auto& one : *accuracies) {
       if (!std::isfinite(one.accuracy) || one.model.empty()) std::abort();
     }
   }
-  if (const auto regions = beryl::learn::ReadElectricity(text, "fuzz", notes)) {
+  if (const auto regions = beryl::datasets::ReadElectricity(text, "fuzz", notes)) {
     for (const auto& region : *regions) {
-      if (region.price_per_kwh < 0 || region.co2e_g_per_kwh < 0 || region.region.empty()) {
-        std::abort();
-      }
+      // Unknown is less than any number.
+      const double price = region.price_per_kwh.value_or(0);
+      const double carbon = region.co2e_g_per_kwh.value_or(0);
+      const bool good = std::isfinite(price) && price >= 0 && std::isfinite(carbon) && carbon >= 0;
+      if (!good || region.region.empty()) std::abort();
     }
   }
   return 0;

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string>
 
-#include "learn/learn.h"
+#include "datasets/datasets.h"
 #include "learn_laws.h"
 
 using beryl::fuzz::CheckDataset;
@@ -10,7 +10,7 @@ using beryl::fuzz::Require;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   auto source = beryl::ByteSource::FromMemory({reinterpret_cast<const char*>(bytes), size}, "fuzz");
-  auto data = beryl::learn::ReadTrees(source, {});
+  auto data = beryl::datasets::ReadTrees(source, {});
   if (!data) {
     Require(data.error().message.find("fuzz") != std::string::npos, "an error names its file");
     return 0;
@@ -20,10 +20,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
     Require(run.ids.size() == run.tree.nodes.size(), "an id for every node");
     Require(run.extra.size() == run.tree.nodes.size(), "what is kept stands by node");
   }
-  const std::string written = beryl::learn::WriteTrees(*data, {});
+  const std::string written = beryl::datasets::WriteTrees(*data, {});
   auto second = beryl::ByteSource::FromMemory(written, "written");
-  auto again = beryl::learn::ReadTrees(second, {});
+  auto again = beryl::datasets::ReadTrees(second, {});
   Require(again.has_value() && again->runs.size() == data->runs.size(), "it can be written");
-  Require(beryl::learn::WriteTrees(*again, {}) == written, "written and read it is the same");
+  Require(beryl::datasets::WriteTrees(*again, {}) == written, "written and read it is the same");
   return 0;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Generates the synthetic BERT training run that `beryl demo` accounts.
 
-usage: tools/make_demo.py    writes src/cli/demo_ops.json.gz and src/cli/demo_power.csv.gz
+usage: tools/make_demo.py    writes data/demo_ops.json.gz and data/demo_power.csv.gz
 
 Three steps of BERT-base, batch 8, sequence 128, on one GPU, in the form of a PyTorch profiler trace. Times
 follow from each operation's floating-point operations and bytes and a roofline, with a little noise;
@@ -222,7 +222,7 @@ def main():
             time += 4000
     trace = {"schemaVersion": 1, "comment": "synthetic: made by tools/make_demo.py, not measured",
              "baseTimeNanoseconds": EPOCH_NS, "traceEvents": recorder.events}
-    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "src", "cli")
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data")
     for name, text in (("demo_ops.json.gz", json.dumps(trace, separators=(",", ":"))), ("demo_power.csv.gz", "\n".join(rows) + "\n")):
         buffer = io.BytesIO()
         with gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as packed:

@@ -11,7 +11,7 @@ import gzip
 import pathlib
 import sys
 
-# A grid: of other sizes as few, the regressors of IrEne, which have 14 features each, go astray.
+# A grid: with as few sizes chosen otherwise, IrEne's regressors, which have 14 features, fit badly.
 SIZES = [(batch, seq) for batch in (8, 16, 24) for seq in (32, 128)]
 LEVELS = {"model": "model", "module": "module", "ml1": "ml", "ml2": "ml-np"}
 PLACE = ["level", "model_name", "level_name"]

@@ -39,5 +39,6 @@ _install() {
 _apt_get() {
   local as_root=()
   if ((EUID != 0)); then as_root=(sudo); fi
+  if [[ ! -t 0 ]]; then as_root+=(${as_root:+-n}); fi # nobody is there to type a password
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y --no-install-recommends "$@"
 }

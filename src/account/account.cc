@@ -3,25 +3,25 @@
 #include <algorithm>
 #include <map>
 
+#include "account/attribution.h"
 #include "account/clock.h"
 #include "account/contents.h"
 #include "account/feed.h"
 #include "account/power_curve.h"
-#include "account/sweep.h"
 #include "account/thin.h"
 #include "base/compensated_sum.h"
 
 namespace beryl::account {
 namespace {
 
-// Channels that feed the same devices are swept together.
+// Channels that feed the same devices, attributed together.
 struct Group {
   std::vector<uint16_t> devices;
   std::vector<size_t> channels;
-  SweepResult result;
+  AttributionResult result;
 };
 
-// The same meters, with all readings or fewer, and what operations came to under them.
+// The same meters, with all readings or fewer, and the results for operations.
 struct Readings {
   const PowerTrace* power = nullptr;
   std::vector<PowerCurve> curves;
@@ -29,7 +29,7 @@ struct Readings {
   Footprint footprint;
 };
 
-// Accounts the same operations under several sets of readings in one sweep. The first decides on
+// Accounts the same operations under several sets of readings in one pass. The first set determines
 // clocks and feeds.
 class Accountant {
  public:
@@ -44,10 +44,9 @@ class Accountant {
 
   Result<std::vector<Footprint>> Run() {
     const OpGlance glance = ops_.Glance();
-    if (auto ok = FitClocks(glance); !ok) return ok.error();
-    auto plan = PlanFeeds(power_, ops_, glance, options_);
-    if (!plan) return plan.error();
-    plan_ = std::move(*plan);
+    TRY(FitClocks(glance));
+    auto plan = TRY(PlanFeeds(power_, ops_, glance, options_));
+    plan_ = std::move(plan);
     contents_ = FindContents(power_, plan_.containment);
     for (const PowerChannel& channel : power_.channels) {
       has_static_.push_back(IdlePower(channel.name) != options_.idle_power.end());
@@ -59,7 +58,7 @@ class Accountant {
       MakeCurves(readings);
       OpenAccounts(readings);
     }
-    SweepGroups();
+    AttributeGroups();
     std::vector<Footprint> footprints;
     for (size_t which = 0; which < readings_.size(); ++which) {
       CloseAccounts(which);
@@ -70,8 +69,8 @@ class Accountant {
   }
 
  private:
-  // Machines have clocks of their own: each one's operations are laid over its own power.
-  Result<bool> FitClocks(const OpGlance& glance) {
+  // Each machine has its own clock: map its operations onto its own power.
+  Status FitClocks(const OpGlance& glance) {
     std::map<std::string, PowerTrace> power_of;
     for (const PowerChannel& channel : power_.channels) {
       PowerChannel ends;
@@ -87,9 +86,7 @@ class Accountant {
         }
       }
       auto clock = FitClock(SpanOf(run), SpanOf(power), ops_, options_);
-      if (!clock && power_of.size() > 1) {
-        return Error{clock.error().code, machine + ": " + clock.error().message};
-      }
+      if (!clock && power_of.size() > 1) return ErrorOf(machine, clock.error());
       if (!clock) return clock.error();
       const bool first = clocks_.empty();
       if (first) clock_offset_ = clock->Map(run.start) - run.start;
@@ -99,11 +96,10 @@ class Accountant {
       clocks_[machine] = std::move(*clock);
     }
     if (clocks_.empty()) {
-      auto clock = FitClock(SpanOf(glance.All()), Span(), ops_, options_);
-      if (!clock) return clock.error();
-      clocks_[""] = std::move(*clock);
+      auto clock = TRY(FitClock(SpanOf(glance.All()), std::nullopt, ops_, options_));
+      clocks_[""] = std::move(clock);
     }
-    return true;
+    return {};
   }
 
   const ClockFit& ClockOf(size_t device) const {
@@ -148,7 +144,7 @@ class Accountant {
     }
   }
 
-  void SweepGroups() {
+  void AttributeGroups() {
     for (size_t i = 0; i < plan_.channels.size(); ++i) {
       const auto& devices = plan_.channels[i].devices;
       if (devices.empty()) continue;
@@ -157,40 +153,39 @@ class Accountant {
       if (same == groups_.end()) same = groups_.insert(groups_.end(), Group{devices, {}, {}});
       same->channels.push_back(i);
     }
-    std::vector<SweepGroup> sweeps;
+    std::vector<AttributionGroup> requests;
     std::vector<bool> fed(ops_.devices.size(), false);
     for (const Group& group : groups_) {
-      SweepGroup& sweep = sweeps.emplace_back();
-      sweep.devices.assign(ops_.devices.size(), false);
-      for (const uint16_t device : group.devices) sweep.devices[device] = fed[device] = true;
-      // For each set of readings first each channel's curve, then the static parts in the same
+      AttributionGroup& request = requests.emplace_back();
+      request.devices.assign(ops_.devices.size(), false);
+      for (const uint16_t device : group.devices) request.devices[device] = fed[device] = true;
+      // For each set of readings, first each channel's curve, then the static parts in the same
       // order.
       for (const Readings& readings : readings_) {
         for (const size_t channel : group.channels) {
-          sweep.curves.push_back(&readings.curves[channel]);
+          request.curves.push_back(&readings.curves[channel]);
         }
         for (const size_t channel : group.channels) {
-          if (has_static_[channel]) sweep.curves.push_back(&readings.static_curves[channel]);
+          if (has_static_[channel]) request.curves.push_back(&readings.static_curves[channel]);
         }
       }
-      sweep.by_step = by_step_;
-      sweep.clock = &ClockOf(group.devices.front());
+      request.by_step = by_step_;
+      request.clock = &ClockOf(group.devices.front());
     }
-    // Operations on devices that no channel feeds are counted, with their time at work, and no
-    // energy.
+    // Operations on devices without a channel are counted with their time at work, without energy.
     std::vector<size_t> unmetered;
     for (size_t device = 0; device < ops_.devices.size(); ++device) {
       if (fed[device]) continue;
       unmetered.push_back(device);
       std::vector<bool> one(ops_.devices.size(), false);
       one[device] = true;
-      sweeps.push_back({one, {}, &ClockOf(device), by_step_});
+      requests.push_back({one, {}, &ClockOf(device), by_step_});
     }
-    SweepResults results = Sweep(ops_, sweeps, options_.threads);
+    AttributionResults results = AttributeEnergy(ops_, requests, options_.threads);
     for (size_t i = 0; i < groups_.size(); ++i) groups_[i].result = std::move(results.groups[i]);
     for (Readings& readings : readings_) {
       for (size_t i = 0; i < unmetered.size(); ++i) {
-        for (const SweepCell& cell : results.groups[groups_.size() + i].cells) {
+        for (const AttributionCell& cell : results.groups[groups_.size() + i].cells) {
           readings.footprint.unmetered.push_back(
               {cell.kind, static_cast<uint16_t>(unmetered[i]), Nanos{cell.at_work_ns}, cell.count});
         }
@@ -209,7 +204,7 @@ class Accountant {
       if (plan_.channels[i].devices.empty()) account.unattributed = account.total;
     }
     for (const Group& group : groups_) {
-      const SweepResult& result = group.result;
+      const AttributionResult& result = group.result;
       const size_t stride = result.idle_j.size();
       const size_t first = which * (stride / readings_.size());
       size_t next_static = first + group.channels.size();
@@ -220,8 +215,7 @@ class Accountant {
         const size_t static_curve = has_static ? next_static++ : 0;
         CompensatedSum attributed;
         CompensatedSum static_sum;
-        // A container that was told to feed operations gives them what it does not contain, in
-        // proportion.
+        // A container that was told to feed operations gives them its remainder, in proportion.
         const double scale = account.measured.value != 0 ? account.total / account.measured : 1;
         for (size_t cell = 0; cell < result.cells.size(); ++cell) {
           EnergyShare share;
@@ -243,7 +237,7 @@ class Accountant {
         account.idle = Joules{result.idle_j[c] * scale};
         account.outside_trace = Joules{result.outside_j[c] * scale};
         account.uncovered = Nanos{result.uncovered_ns[c]};
-        // Nothing was read, so there is nothing in proportion to which a remainder could be shared.
+        // Nothing was read, so a remainder cannot be divided in proportion to anything.
         if (account.measured.value == 0) account.unattributed = account.total;
         if (has_static) {
           static_sum.Add(result.idle_j[static_curve] * scale);
@@ -281,6 +275,9 @@ class Accountant {
     }
     if (ops_.ops.empty() && !ops_.packed) notes.emplace_back(NoteKind::kNoOperations);
     for (const ImportReport& report : ops_.reports) {
+      if (report.events == 0 && report.format != "beryl-run") {
+        notes.push_back({NoteKind::kNoEvents, report.file});
+      }
       if (report.events == 0 || report.operations > 0) continue;
       notes.push_back({NoteKind::kNoEventIsOperation, report.file, {report.events}});
     }
@@ -304,9 +301,8 @@ class Accountant {
 
 Result<Footprint> Account(const PowerTrace& power, const OpTrace& ops,
                           const AccountOptions& options) {
-  auto footprints = Accountant({&power}, ops, options, true).Run();
-  if (!footprints) return footprints.error();
-  return std::move(footprints->front());
+  auto footprints = TRY(Accountant({&power}, ops, options, true).Run());
+  return std::move(footprints.front());
 }
 
 Result<std::vector<Footprint>> AccountThinned(const PowerTrace& power, const OpTrace& ops,

@@ -10,7 +10,7 @@
 namespace beryl::account {
 namespace {
 
-// Least squares through the anchors, about their middle so that large times lose no digits.
+// Least squares through the anchors, relative to their mean so that large times lose no digits.
 Result<ClockFit> FitAnchors(const std::vector<ClockAnchor>& anchors) {
   ClockFit fit;
   fit.ops0 = anchors.front().local;
@@ -36,8 +36,9 @@ Result<ClockFit> FitAnchors(const std::vector<ClockAnchor>& anchors) {
   }
   if (xx == 0 || xy <= 0) {
     return MisuseError(
-        "--anchor: the anchors do not give a clock that runs forward; give at least two "
-        "different moments, each as OPS_US=POWER_US");
+        "the anchors do not define a clock that runs forward; give at least two "
+        "different instants, each as OPS_US=POWER_US",
+        {"anchor"});
   }
   fit.rate = xy / xx;
   fit.power0 = fit.power0 + Nanos{std::llround(mean_y - fit.rate * mean_x)};
@@ -51,71 +52,79 @@ Result<ClockFit> FitAnchors(const std::vector<ClockAnchor>& anchors) {
   return fit;
 }
 
+// Times before are not counted from the epoch: no run is that old.
+constexpr Nanos kYear2000{946'684'800'000'000'000};
+
 std::string SpanText(const char* what, const Span& span, std::string clock) {
-  constexpr int64_t kYear2000 = 946'684'800'000'000'000;
-  if (clock == "epoch" && span.start.value < kYear2000) clock = "a zero of its own";
-  return fmt::format("  {:<11} {}  to  {}  ({}; counted from {})", what, FormatTime(span.start),
-                     FormatTime(span.end), FormatSeconds((span.end - span.start).seconds()), clock);
+  if (clock == "epoch" && span.from < kYear2000) clock = "its own start";
+  return fmt::format("  {:<11} {}  to  {}  ({}; counted from {})", what, FormatTime(span.from),
+                     FormatTime(span.to), FormatSeconds(span.duration()), clock);
 }
 
 }  // namespace
 
-void Span::Include(Nanos from, Nanos to) {
-  start = empty ? from : std::min(start, from);
-  end = empty ? to : std::max(end, to);
-  empty = false;
+std::optional<Span> SpanOf(const OpGlance::Device& ops) {
+  return ops.count == 0 ? std::nullopt : std::optional(Span{ops.start, ops.end});
 }
 
-Span SpanOf(const OpGlance::Device& ops) {
-  return ops.count == 0 ? Span() : Span{ops.start, ops.end, false};
-}
-
-Span SpanOf(const PowerTrace& power) {
-  Span span;
+std::optional<Span> SpanOf(const PowerTrace& power) {
+  std::optional<Span> span;
   for (const PowerChannel& channel : power.channels) {
-    span.Include(channel.times.front(), channel.times.back());
+    Include(span, channel.times.front(), channel.times.back());
   }
   return span;
 }
 
-Result<ClockFit> FitClock(const Span& ops, const Span& power, const OpTrace& trace,
+Result<ClockFit> FitClock(std::optional<Span> ops, std::optional<Span> power, const OpTrace& trace,
                           const AccountOptions& options) {
+  const Span operations = ops.value_or(Span());
+  const Span readings = power.value_or(Span());
   ClockFit fit;
+  const bool relative = !ops || operations.from < kYear2000 || readings.from < kYear2000;
   if (options.clock_offset) {
     fit.power0 = *options.clock_offset;
     fit.reason = "as given";
   } else if (options.align_starts) {
-    fit.ops0 = ops.start;
-    fit.power0 = power.start;
-    fit.reason = "the starts aligned";
+    fit.ops0 = operations.from;
+    fit.power0 = readings.from;
+    fit.reason = relative ? "the starts aligned"
+                          : "the starts aligned, although both traces count from the epoch";
   } else if (!options.anchors.empty()) {
-    auto fitted = FitAnchors(options.anchors);
-    if (!fitted) return fitted.error();
-    fit = *fitted;
+    auto fitted = TRY(FitAnchors(options.anchors));
+    fit = fitted;
   } else {
     fit.reason = trace.anchors.empty()
-                     ? "both traces taken as they are"
-                     : "both traces count from the epoch, the operations by their base time";
+                     ? "both traces unchanged"
+                     : "both traces count from the epoch, the operations with their base time";
   }
-  if (ops.empty) return fit;
-  if (power.start == power.end) {
+  if (!ops) return fit;
+  if (readings.from == readings.to) {
     return InvalidError(fmt::format(
-        "the power trace has readings at one moment only ({}); energy needs at least two",
-        FormatTime(power.start)));
+        "the power trace has readings at a single instant ({}); energy needs at least two",
+        FormatTime(readings.from)));
   }
-  Span mapped;
-  mapped.Include(fit.Map(ops.start), fit.Map(ops.end));
-  if (mapped.end > power.start && mapped.start < power.end) return fit;
-  const double suggestion = static_cast<double>((power.start - ops.start).value) * 1e-3;
-  return InvalidError(fmt::format(
-      "the operation trace and the power trace do not overlap in time:\n{}\n{}\n"
-      "Ways out: --align start puts the first operation at the first reading; --clock-offset-us X "
-      "adds X "
-      "microseconds to operation times ({:.3f} would align the starts); --anchor OPS_US=POWER_US "
-      "names one "
-      "moment on both clocks",
-      SpanText("operations:", mapped, fit.offset().value == 0 ? trace.clock : "the shifted clock"),
-      SpanText("power:", power, "epoch"), suggestion));
+  const Span mapped{fit.Map(operations.from), fit.Map(operations.to)};
+  if (mapped.to > readings.from && mapped.from < readings.to) return fit;
+  // Starts that are known, and apart, are of different runs; to align them would invent a match.
+  const bool moved = options.clock_offset || !options.anchors.empty();
+  const double suggestion = static_cast<double>((readings.from - operations.from).value) * 1e-3;
+  const std::string remedy =
+      relative || moved
+          ? fmt::format(
+                "To align them, {}give an offset in microseconds to add to operation times "
+                "({:.3f} would align the starts), or name an instant on both clocks",
+                relative ? "put the first operation at the first reading, " : "", suggestion)
+          : "Both count from the epoch, so the power was read at another time: is it of another "
+            "run? If a clock was set wrong, give an offset in microseconds to add to operation "
+            "times, or name an instant on both clocks";
+  std::vector<std::string_view> ways = {"clock_offset_us", "anchor"};
+  if (relative) ways.insert(ways.begin(), "align");
+  return InvalidError(
+      fmt::format("the operation trace and the power trace do not overlap in time:\n{}\n{}\n  {}",
+                  SpanText("operations:", mapped,
+                           fit.offset().value == 0 ? trace.clock : "the shifted clock"),
+                  SpanText("power:", readings, "epoch"), remedy),
+      std::move(ways));
 }
 
 }  // namespace beryl::account

@@ -1,9 +1,11 @@
 // One clock for two traces.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "account/account.h"
+#include "account/span.h"
 #include "base/units.h"
 
 namespace beryl::account {
@@ -13,7 +15,7 @@ struct ClockFit {
   Nanos ops0;
   Nanos power0;
   double rate = 1;
-  std::string reason;  // how it was come by
+  std::string reason;  // how it was obtained
 
   Nanos Map(Nanos time) const {
     if (rate == 1) return time - ops0 + power0;
@@ -22,19 +24,13 @@ struct ClockFit {
   Nanos offset() const { return power0 - ops0; }
 };
 
-struct Span {
-  Nanos start;
-  Nanos end;
-  bool empty = true;
+// From the first start or reading to the last; nothing if there is none.
+std::optional<Span> SpanOf(const OpGlance::Device& ops);
+std::optional<Span> SpanOf(const PowerTrace& power);
 
-  void Include(Nanos from, Nanos to);
-};
-Span SpanOf(const OpGlance::Device& ops);
-Span SpanOf(const PowerTrace& power);
-
-// Chooses and fits the mapping the options ask for; fails when the spans do not meet then, with
-// both spans and the ways out.
-Result<ClockFit> FitClock(const Span& ops, const Span& power, const OpTrace& trace,
+// Fits the mapping that the options request. Fails if the mapped traces do not overlap; the message
+// has both time ranges and the remedies.
+Result<ClockFit> FitClock(std::optional<Span> ops, std::optional<Span> power, const OpTrace& trace,
                           const AccountOptions& options);
 
 }  // namespace beryl::account

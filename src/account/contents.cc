@@ -10,7 +10,7 @@ bool Has(const std::vector<size_t>& channels, size_t channel) {
   return std::find(channels.begin(), channels.end(), channel) != channels.end();
 }
 
-// The channel and what stands beside it.
+// The channel and those beside it.
 std::vector<size_t> Together(const std::vector<Contents>& contents, size_t channel) {
   std::vector<size_t> together = {channel};
   for (const Contents& one : contents) {

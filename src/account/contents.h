@@ -1,9 +1,9 @@
-// What is within a plug or a board, in joules. What a container reads beyond that is the rest of
-// the box; so nothing is counted twice, and all totals together are what the outermost meters read.
+// The energy of the channels within a plug or a board. The remainder of a container is the rest of
+// the machine; so nothing is counted twice, and all totals together equal the readings of the
+// outermost meters.
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <vector>
 
 #include "account/power_curve.h"
@@ -14,7 +14,7 @@
 
 namespace beryl::account {
 
-// One container, or several that stand side by side, and what they contain together.
+// One container, or several side by side, and what they contain together.
 struct Contents {
   std::vector<size_t> containers;  // channels
   std::vector<size_t> parts;       // channels directly within them
@@ -22,17 +22,17 @@ struct Contents {
   Nanos to;                        // to the last
 };
 
-// Those of one container first.
+// Single containers first.
 std::vector<Contents> FindContents(const PowerTrace& power, const Containment& containment);
 
-// By channel, the energy of its parts over its window. Through which of several plugs it came
-// nobody knows: each is taken to have given in proportion to what it read, less what it contains
-// alone.
+// By channel, the energy of its parts over its window. The parts of several plugs are divided among
+// them in proportion to their readings minus what each contains alone, because nothing tells
+// through which plug the energy came.
 std::vector<Joules> ContainedEnergy(const std::vector<Contents>& contents,
                                     const std::vector<PowerCurve>& curves);
 
-// What has to be said of a channel as a container: that the meters disagree, or that a part was not
-// read all the time. Of containers side by side it is said once, at the first.
+// Adds notes about a channel as a container: the meters disagree, or a part was not read all the
+// time. For containers side by side, only at the first.
 std::vector<Note> NotesOnContents(const std::vector<Contents>& contents,
                                   const Containment& containment,
                                   const std::vector<ChannelAccount>& accounts, size_t channel);

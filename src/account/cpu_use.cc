@@ -8,11 +8,11 @@ namespace beryl::account {
 namespace {
 
 constexpr int64_t kShortestWindow = 100'000'000;
-// A jiffy at 100 Hz: how far times of one moment may be apart.
+// A jiffy at 100 Hz: the skew between times read at one moment.
 constexpr double kJiffy = 10'000'000;
-// How far behind its tasks a CPU's own time is believed to be. It is counted in ticks that fall on
-// the work or beside it, so the distance is a random walk, and each time it is cut short somebody
-// who did not run is charged: at 3 jiffies a tenth of what a task at 10 % of a CPU uses.
+// How far a CPU's own busy time may lag behind its tasks. Busy time is sampled at ticks, so the lag
+// is a random walk, and each time it is cut off, someone who did not run is charged: at 3 jiffies,
+// a tenth of the use of a task at 10 % of a CPU.
 constexpr double kLongestDebt = 10 * kJiffy;
 constexpr uint32_t kNoSlot = std::numeric_limits<uint32_t>::max();
 
@@ -79,35 +79,42 @@ class UseCounter {
 
   void NumberProcesses() {
     std::unordered_map<int32_t, uint32_t> number_of_pid;
+    std::vector<bool> has_main;  // by process
     for (size_t i = 0; i < activity_.tasks.size(); ++i) {
       const Task& task = activity_.tasks[i];
       const auto next = static_cast<uint32_t>(use_.processes.size());
       const auto [number, is_new] = number_of_pid.try_emplace(task.pid, next);
-      if (is_new) use_.processes.push_back({task.pid, task.name, task.owner, 0, {}});
+      if (is_new) {
+        use_.processes.push_back({task.pid, task.name, task.owner, 0, {}});
+        has_main.push_back(false);
+      }
       CpuUse::Process& process = use_.processes[number->second];
-      if (task.tid == task.pid) process.name = task.name;
-      // What came and went unseen is booked as a thread without a number.
-      if (task.tid != 0) ++process.threads;
+      const bool is_main = task.tid == task.pid;
+      if (is_main) process.name = task.name;
+      // Tasks that came and went unseen have no number, and a main thread that is listed again has
+      // a new name.
+      if (task.tid != 0 && !(is_main && has_main[number->second])) ++process.threads;
+      if (is_main) has_main[number->second] = true;
       known_[i].process = number->second;
     }
     run_ns_.resize(use_.processes.size());
     slot_of_process_.assign(use_.processes.size(), kNoSlot);
   }
 
-  // A CPU that is off line has no time. One that is there has been busy since the machine started.
+  // A CPU that is off line has no time. One that is on line has been busy since boot.
   void FindPresent() {
     is_present_.assign(cpus_, false);
     for (size_t i = 0; i < activity_.busy_ns.size(); ++i) {
       if (activity_.busy_ns[i] != 0) is_present_[i % cpus_] = true;
     }
     for (const TaskReading& reading : activity_.readings) is_present_[reading.cpu] = true;
-    // Nothing is told of any: then it is not that all are off.
+    // All are zero: then the times are missing, and not all CPUs are off line.
     if (std::find(is_present_.begin(), is_present_.end(), true) == is_present_.end()) {
       is_present_.assign(cpus_, true);
     }
   }
 
-  // Those that are there at the first look have run before.
+  // Tasks present in the first sample ran before it.
   void TakeBaseline() {
     for (size_t i = activity_.first_reading[0]; i < activity_.first_reading[1]; ++i) {
       const TaskReading& reading = activity_.readings[i];
@@ -118,8 +125,8 @@ class UseCounter {
     }
   }
 
-  // What a task that is seen for the first time has run since it was born. One that has run longer
-  // than we have looked is older than that.
+  // The time that a newly seen task has run since it was born. A task that has run longer than we
+  // have watched is older than that.
   double SinceBirth(const TaskReading& reading, size_t sample) const {
     const int64_t looked = (activity_.times[sample] - activity_.times.front()).value;
     const auto run = static_cast<double>(reading.run_ns);
@@ -174,7 +181,7 @@ class UseCounter {
     }
   }
 
-  // How busy each CPU says it was. One that came on line has run before.
+  // How busy each CPU reports to have been. One that came on line ran before.
   void ReadBusy(size_t from, size_t to, double wall) {
     for (size_t cpu = 0; cpu < cpus_; ++cpu) {
       const uint64_t before = activity_.busy_ns[from * cpus_ + cpu];
@@ -186,7 +193,7 @@ class UseCounter {
     }
   }
 
-  // What does not fit on one CPU of a task that moved was on the other.
+  // Time of a moved task that does not fit on one CPU was on the other.
   void MoveOverflow(const std::vector<double>& room) {
     for (Move& move : moves_) {
       for (const size_t full : {size_t{0}, size_t{1}}) {
@@ -220,11 +227,11 @@ class UseCounter {
     }
   }
 
-  // What tasks used was busy, whatever the CPU says; what it is behind them it makes good later.
+  // Time used by tasks was busy, whatever the CPU reports; the CPU catches up later.
   double BusyOf(size_t cpu, double wall) {
-    const double told = grown_[cpu] + busy_carry_[cpu];
-    const double busy = std::clamp(std::max(told, load_[cpu]), 0.0, wall);
-    busy_carry_[cpu] = std::clamp(told - busy, -kLongestDebt, kJiffy);
+    const double reported = grown_[cpu] + busy_carry_[cpu];
+    const double busy = std::clamp(std::max(reported, load_[cpu]), 0.0, wall);
+    busy_carry_[cpu] = std::clamp(reported - busy, -kLongestDebt, kJiffy);
     return busy;
   }
 
@@ -295,15 +302,15 @@ class UseCounter {
   std::vector<uint16_t> column_of_cpu_;
   std::vector<Known> known_;    // by task
   std::vector<double> run_ns_;  // by process
-  // Of the window that is open. Processes that ran in it have slots, so that their cells stay few.
+  // The open window. Processes that ran in it have slots, so that there are few cells.
   std::vector<uint32_t> slot_of_process_;
   std::vector<uint32_t> active_;
   std::vector<double> cells_;  // [slot * cpus_ + cpu]
   std::vector<Move> moves_;
   std::vector<Carry> carries_;  // into the next window
   std::vector<double> load_;
-  // Of each CPU: its own busy time in the window, how much of its tasks that leaves room for, and
-  // what it is ahead of them.
+  // By CPU: its own busy time in the window, the room that leaves for its tasks, and how far it is
+  // ahead of them.
   std::vector<double> grown_;
   std::vector<double> room_;
   std::vector<double> busy_carry_;

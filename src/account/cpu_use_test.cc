@@ -53,6 +53,24 @@ TEST(CpuUseTest, ATaskThatIsFoundLateIsNoneThatWasBorn) {
   EXPECT_DOUBLE_EQ(OursIn(CountCpuUse(test.recording().activity), 0), 0);
 }
 
+TEST(CpuUseTest, AProcessHasTheNameOfTheProgramThatItRanLast) {
+  TestRecording test({0});
+  const uint32_t main = test.AddTask(7);
+  std::vector<Task>& tasks = test.recording().activity.tasks;
+  tasks.front().tid = 7;
+  tasks.front().name = "sh";
+  tasks.push_back({7, 8, "a thread", TaskOwner::kWatched});
+  tasks.push_back({7, 7, "python3", TaskOwner::kWatched});
+  test.Sample(0);
+  test.Run(main, 0, 30);
+  test.Sample(100);
+  const CpuUse use = CountCpuUse(test.recording().activity);
+  ASSERT_EQ(use.processes.size(), 1U);
+  EXPECT_EQ(use.processes[0].name, "python3");
+  EXPECT_EQ(use.processes[0].threads, 2U) << "a new name is no new thread";
+  EXPECT_DOUBLE_EQ(use.processes[0].cpu_time.value, 0.030);
+}
+
 // The released code moves a thread's whole window to the newest CPU.
 TEST(CpuUseTest, ATaskThatMovesIsHalfOnEach) {
   TestRecording test({0, 1});

@@ -13,8 +13,8 @@ namespace {
 
 bool IsMeasured(const PowerChannel& channel) { return channel.meter.origin == Origin::kMeasured; }
 
-// For each channel a number of its machine. Machines of which one contains something of another, as
-// a rack does, are one.
+// The number of each channel's machine. Machines count as one if one contains a part of another, as
+// a rack does.
 std::vector<size_t> MachinesOf(const std::vector<PowerChannel>& channels,
                                const Containment& containment) {
   std::map<std::string_view, size_t> numbers;
@@ -32,13 +32,13 @@ std::vector<size_t> MachinesOf(const std::vector<PowerChannel>& channels,
   return machines;
 }
 
-// What is planned for one machine: its channels are `here`.
+// The plan for one machine, whose channels are `here`.
 class Planner {
  public:
-  Planner(const std::vector<PowerChannel>& channels, const std::vector<bool>& told,
+  Planner(const std::vector<PowerChannel>& channels, const std::vector<bool>& has_energy,
           const Containment& containment, std::vector<size_t> here, DevicePlan& plan)
       : channels_(channels),
-        told_(told),
+        has_energy_(has_energy),
         containment_(containment),
         here_(std::move(here)),
         plan_(plan) {}
@@ -49,10 +49,10 @@ class Planner {
                  [&](size_t i) { return MayBeDevice(i) && !IsPartOfADevice(i); });
     std::vector<size_t> outermost;
     std::copy_if(here_.begin(), here_.end(), std::back_inserter(outermost), [&](size_t i) {
-      return told_[i] && containment_.IsContainer(i) && containment_.Within(i).empty();
+      return has_energy_[i] && containment_.IsContainer(i) && containment_.Within(i).empty();
     });
     const bool measured = std::any_of(devices.begin(), devices.end(), [&](size_t i) {
-      return told_[i] && IsMeasured(channels_[i]);
+      return has_energy_[i] && IsMeasured(channels_[i]);
     });
     const bool is_whole_measured = std::all_of(outermost.begin(), outermost.end(),
                                                [&](size_t i) { return IsMeasured(channels_[i]); });
@@ -92,8 +92,8 @@ class Planner {
                        [&](size_t i) { return containment_.Contains(i, channel); });
   }
 
-  // A meter of the whole is worth more than a guess at its parts. Of a plug that told nothing it is
-  // to be said that it is missing.
+  // A meter of the whole is better than an estimate of its parts. If a plug is silent, report it as
+  // missing.
   void PutInPlace(const std::vector<size_t>& containers, std::vector<size_t>& devices) {
     std::vector<size_t> inside;
     std::vector<size_t> beside = SilentBeside(containers);
@@ -108,16 +108,16 @@ class Planner {
         {NoteKind::kContainerStandsIn, containment_.Names(containers), {NamesOf(inside)}});
   }
 
-  // psys does not stand before what is plugged in, so that it may be a device beside a GPU.
+  // psys does not include plugged-in devices, so it may be a device beside a GPU.
   void PutBoardInPlace(std::vector<size_t>& devices) {
     std::vector<size_t> boards;
     for (const size_t i : here_) {
       const bool is_board = channels_[i].scope == ChannelScope::kBoard;
-      if (is_board && told_[i] && IsMeasured(channels_[i])) boards.push_back(i);
+      if (is_board && has_energy_[i] && IsMeasured(channels_[i])) boards.push_back(i);
     }
     std::erase_if(boards, [&, all = boards](size_t i) { return IsInOneOf(all, i); });
     const bool is_inside_measured = std::any_of(devices.begin(), devices.end(), [&](size_t i) {
-      return told_[i] && IsMeasured(channels_[i]) && IsInOneOf(boards, i);
+      return has_energy_[i] && IsMeasured(channels_[i]) && IsInOneOf(boards, i);
     });
     if (!boards.empty() && !is_inside_measured) PutInPlace(boards, devices);
   }
@@ -144,7 +144,7 @@ class Planner {
   }
 
   const std::vector<PowerChannel>& channels_;
-  const std::vector<bool>& told_;
+  const std::vector<bool>& has_energy_;
   const Containment& containment_;
   const std::vector<size_t> here_;
   DevicePlan& plan_;
@@ -152,19 +152,19 @@ class Planner {
 
 }  // namespace
 
-DevicePlan PlanDevices(const std::vector<PowerChannel>& channels, const std::vector<bool>& told,
-                       const Containment& containment) {
+DevicePlan PlanDevices(const std::vector<PowerChannel>& channels,
+                       const std::vector<bool>& has_energy, const Containment& containment) {
   DevicePlan plan;
   plan.notes = containment.notes();
   const std::vector<size_t> machines = MachinesOf(channels, containment);
   std::map<size_t, std::vector<size_t>> channels_of;
   for (size_t i = 0; i < machines.size(); ++i) channels_of[machines[i]].push_back(i);
   for (auto& [machine, here] : channels_of) {
-    Planner(channels, told, containment, std::move(here), plan).Run();
+    Planner(channels, has_energy, containment, std::move(here), plan).Run();
   }
   std::sort(plan.devices.begin(), plan.devices.end());
   if (!plan.devices.empty()) return plan;
-  // Something was watched, even if it told nothing, or only parts of a package were.
+  // Something was watched, even if it was silent, or only parts of a package were.
   for (size_t i = 0; i < channels.size(); ++i) plan.devices.push_back(i);
   return plan;
 }

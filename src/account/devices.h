@@ -1,4 +1,4 @@
-// Which channels are devices: things whose energy may be added up.
+// Decides which channels are devices: their energies may be added up.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +12,21 @@ namespace beryl::account {
 
 struct DevicePlan {
   std::vector<size_t> devices;  // channels
-  // The outermost meters that told something: plugs, or boards. They may be added up.
+  // The outermost meters with readings: plugs, or boards. They may be added up.
   std::vector<size_t> container;
-  // Those that stand beside them and told nothing: what they read together is not the whole.
+  // Silent meters beside them: together they read less than the whole.
   std::vector<size_t> silent;
-  std::vector<std::string> missing;  // what is in no device: "the CPUs, which only wall reads"
+  std::vector<std::string> missing;  // parts without a device: "the CPUs, which only wall reads"
   std::vector<Note> notes;
 };
 
-// `told[i]`: whether channel i told anything; `containment` is of those. A package, its memory, a
-// GPU and whatever else is not contained in one of them are devices; a meter of the whole is one
-// only if nothing that it contains was measured.
-DevicePlan PlanDevices(const std::vector<PowerChannel>& channels, const std::vector<bool>& told,
-                       const Containment& containment);
+// `has_energy[i]`: channel i has readings; `containment` is of these. Devices are packages, their
+// memory, GPUs and anything else that is not within one of them; a meter of the whole only if
+// nothing within it was measured.
+DevicePlan PlanDevices(const std::vector<PowerChannel>& channels,
+                       const std::vector<bool>& has_energy, const Containment& containment);
 
-// Whether no other channel of the same kind (CPU:n, DRAM:n) is there, but for what is within it.
+// Whether there is no other channel of the same kind (CPU:n, DRAM:n), except within it.
 bool IsOnlyOne(const std::vector<PowerChannel>& channels, const Containment& containment,
                size_t channel);
 

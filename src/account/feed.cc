@@ -9,7 +9,7 @@
 namespace beryl::account {
 namespace {
 
-// "1" of "DRAM:1", "0:die1" of "CORE:0:die1".
+// "1" from "DRAM:1", "0:die1" from "CORE:0:die1".
 std::string NumberOf(std::string_view channel) {
   const std::string_view bare = BareDevice(channel);
   return std::string(bare.substr(bare.find(':') + 1));
@@ -23,14 +23,14 @@ std::string Beside(std::string_view channel, const std::string& device) {
   return machine.empty() ? device : std::string(machine) + "/" + device;
 }
 
-// The same but for capitals: a slip in a power file.
+// Equal except for case: a slip in a power file.
 bool IsSpelledLike(std::string_view a, std::string_view b) {
   auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [&](char x, char y) { return lower(x) == lower(y); });
 }
 
-// A meter of a single reading, or of gaps alone, contains nothing.
+// A meter with a single reading, or only gaps, contains nothing.
 Containment ContainmentOf(const PowerTrace& power) {
   std::vector<bool> tells;
   tells.reserve(power.channels.size());
@@ -50,27 +50,28 @@ class Planner {
 
   Result<FeedPlan> Run() {
     for (const auto& [channel, targets] : options_.feeds) {
-      if (Find(channel) < 0) return Unknown("--feed", channel);
+      if (Find(channel) < 0) return Unknown("feeds", "feed", channel);
     }
     for (const auto& [channel, watts] : options_.idle_power) {
-      if (channel != "all" && Find(channel) < 0) return Unknown("--idle-power", channel);
+      if (channel != "all" && Find(channel) < 0)
+        return Unknown("idle power", "idle_power", channel);
     }
     FeedPlan plan{containment_, {}, containment_.notes()};
     for (size_t i = 0; i < power_.channels.size(); ++i) {
-      auto feed = FeedOf(i);
-      if (!feed) return feed.error();
-      plan.channels.push_back(std::move(*feed));
+      auto feed = TRY(FeedOf(i));
+      plan.channels.push_back(std::move(feed));
     }
     AddNotes(plan);
     return plan;
   }
 
  private:
-  Error Unknown(const char* option, const std::string& channel) const {
+  Error Unknown(const char* subject, std::string_view option, const std::string& channel) const {
     std::vector<std::string> names;
     for (const PowerChannel& known : power_.channels) names.push_back(known.name);
-    return MisuseError(fmt::format("{}: the power trace has no channel '{}'; it has {}", option,
-                                   channel, fmt::join(names, ", ")));
+    return MisuseError(fmt::format("{}: the power trace has no channel '{}'; it has {}", subject,
+                                   channel, fmt::join(names, ", ")),
+                       {option});
   }
 
   int Find(const std::string& name) const {
@@ -101,8 +102,7 @@ class Planner {
         [&](std::string_view name) { return IsHost(name) && MachineOf(name) == machine; });
   }
 
-  // Whether the trace names several CPU devices of a machine and each of them has a channel of its
-  // own.
+  // Whether the trace names several CPU devices of a machine and each has its own channel.
   bool CpusMatchOneToOne(std::string_view machine) const {
     const auto cpus = HostDevices(machine);
     return cpus.size() > 1 && std::all_of(cpus.begin(), cpus.end(), [&](uint16_t device) {
@@ -121,7 +121,7 @@ class Planner {
       return feed;
     }
     if (IsPart(index)) {
-      feed.words = fmt::format("nothing: contained in {}, which is shared out",
+      feed.words = fmt::format("nothing: contained in {}, whose energy is attributed",
                                containment_.WithinText(index));
       return feed;
     }
@@ -150,14 +150,15 @@ class Planner {
         continue;
       }
       return fmt::format(
-          "no operation: what the channels that {} contain together leave over is the rest of the "
-          "box, taken in proportion to what each reads",
+          "no operation: the energy of {} beyond the channels they contain belongs to the rest of "
+          "the machine, divided in proportion to what each plug reads",
           containment_.WithinText(i));
     }
-    return "no operation: what the channels it contains leave over is the rest of the box";
+    return "no operation: the energy beyond the channels it contains belongs to the rest of the "
+           "machine";
   }
 
-  // Of something that is shared out itself.
+  // Within a channel that is attributed itself.
   bool IsPart(size_t channel) const {
     const std::vector<size_t>& within = containment_.Within(channel);
     return std::any_of(within.begin(), within.end(),
@@ -176,16 +177,17 @@ class Planner {
       });
       if (devices.empty()) {
         return MisuseError(
-            fmt::format("--feed: no operation ran on '{}'; the operation trace has {}", target,
-                        Names(DevicesWhere([](auto) { return true; }))));
+            fmt::format("feeds: no operation ran on '{}'; the operation trace has {}", target,
+                        Names(DevicesWhere([](auto) { return true; }))),
+            {"feed"});
       }
       feed.devices.insert(feed.devices.end(), devices.begin(), devices.end());
     }
     std::sort(feed.devices.begin(), feed.devices.end());
     feed.devices.erase(std::unique(feed.devices.begin(), feed.devices.end()), feed.devices.end());
     feed.words = feed.devices.empty()
-                     ? "nothing, as asked"
-                     : fmt::format("operations on {}, as asked{}", Names(feed.devices),
+                     ? "nothing, as the user gave it"
+                     : fmt::format("operations on {}, as the user gave it{}", Names(feed.devices),
                                    containment_.IsContainer(channel)
                                        ? ": its remainder, in proportion to its power"
                                        : "");

@@ -1,15 +1,15 @@
-// Which operations a channel's energy may go to. Stated, not assumed: every rule here ends up in
-// the result as words.
+// Decides which operations may get a channel's energy. Every rule here appears in the result in
+// words.
 //
 //   GPU:n           operations that ran on GPU:n
 //   CPU:n, DRAM:n   operations of the host. A trace's CPU:0 is the whole host, so two packages both
-//                   feed it; where the trace names several CPU devices and each has its channel,
-//                   each feeds its own.
-//   psys, wall, ..  nothing: what is left of them after the channels they contain is the rest of
-//                   the box
+//                   feed it; if the trace names several CPU devices and each has its channel, each
+//                   feeds its own.
+//   psys, wall, ..  nothing: their energy beyond the channels within them is the rest of the
+//                   machine
 //   others          operations on a device of exactly that name
 //
-// What is within a channel that is shared out (types/containment.h) feeds nothing.
+// A channel within an attributed channel (types/containment.h) feeds nothing.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +29,11 @@ struct ChannelFeed {
 
 struct FeedPlan {
   Containment containment;            // of PowerTrace::channels
-  std::vector<ChannelFeed> channels;  // as PowerTrace::channels
+  std::vector<ChannelFeed> channels;  // in the order of PowerTrace::channels
   std::vector<Note> notes;
 };
 
-// `glance` is that of `ops`.
+// `glance` summarises `ops`.
 Result<FeedPlan> PlanFeeds(const PowerTrace& power, const OpTrace& ops, const OpGlance& glance,
                            const AccountOptions& options);
 

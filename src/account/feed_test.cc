@@ -1,20 +1,11 @@
 #include "account/feed.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "account/reference_testing.h"
+#include "base/matchers_for_test.h"
 #include "types/note_testing.h"
 
 namespace beryl::account {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 class FeedTest : public ::testing::Test {
  protected:
@@ -110,7 +101,7 @@ TEST_F(FeedTest, ContainersFeedNothingAndContainTheRest) {
   const FeedPlan plan = Plan();
   EXPECT_THAT(FedBy(plan, "wall"), IsEmpty());
   EXPECT_THAT(FedBy(plan, "psys"), IsEmpty());
-  EXPECT_THAT(FeedOf(plan, "wall").words, HasSubstr("rest of the box"));
+  EXPECT_THAT(FeedOf(plan, "wall").words, HasSubstr("rest of the machine"));
   EXPECT_TRUE(plan.containment.IsContainer(IndexOf("wall")));
   EXPECT_EQ(WithinOf(plan, "wall"), "");
   EXPECT_EQ(WithinOf(plan, "psys"), "wall");
@@ -136,7 +127,8 @@ TEST_F(FeedTest, CoresAreWithinThePackageOfTheirNumber) {
   EXPECT_EQ(WithinOf(plan, "CORE:1"), "CPU:1");
   EXPECT_EQ(WithinOf(plan, "UNCORE:1"), "CPU:1");
   EXPECT_THAT(FedBy(plan, "CORE:1"), IsEmpty());
-  EXPECT_EQ(FeedOf(plan, "CORE:1").words, "nothing: contained in CPU:1, which is shared out");
+  EXPECT_EQ(FeedOf(plan, "CORE:1").words,
+            "nothing: contained in CPU:1, whose energy is attributed");
   EXPECT_THAT(Plain(plan.notes), IsEmpty());
 }
 
@@ -148,7 +140,8 @@ TEST_F(FeedTest, WhatIsWithinAChannelThatIsSharedOutFeedsNothing) {
   EXPECT_THAT(FedBy(plan, "CPU:0"), ElementsAre("CPU:0"));
   EXPECT_THAT(FedBy(plan, "DRAM:0"), IsEmpty());
   EXPECT_THAT(FedBy(plan, "CPU:0:counter"), IsEmpty());
-  EXPECT_EQ(FeedOf(plan, "DRAM:0").words, "nothing: contained in CPU:0, which is shared out");
+  EXPECT_EQ(FeedOf(plan, "DRAM:0").words,
+            "nothing: contained in CPU:0, whose energy is attributed");
   EXPECT_THAT(Plain(plan.notes), IsEmpty());
 }
 
@@ -207,9 +200,9 @@ TEST_F(FeedTest, AFeedCanBeGivenByNamesAllOrNone) {
   options_.feeds["wall"] = {"all"};
   const FeedPlan plan = Plan();
   EXPECT_THAT(FedBy(plan, "CPU:0"), ElementsAre("CPU:0", "GPU:1"));
-  EXPECT_EQ(FeedOf(plan, "CPU:0").words, "operations on CPU:0, GPU:1, as asked");
+  EXPECT_EQ(FeedOf(plan, "CPU:0").words, "operations on CPU:0, GPU:1, as the user gave it");
   EXPECT_THAT(FedBy(plan, "GPU:0"), IsEmpty());
-  EXPECT_EQ(FeedOf(plan, "GPU:0").words, "nothing, as asked");
+  EXPECT_EQ(FeedOf(plan, "GPU:0").words, "nothing, as the user gave it");
   EXPECT_THAT(FedBy(plan, "wall"), ElementsAre("CPU:0", "GPU:0", "GPU:1"));
   EXPECT_THAT(FeedOf(plan, "wall").words, HasSubstr("its remainder"))
       << "what it contains is not given out twice";
@@ -224,14 +217,14 @@ TEST_F(FeedTest, UnknownNamesAreMisuseAndListWhatThereIs) {
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().code, ErrorCode::kMisuse);
   EXPECT_THAT(plan.error().message,
-              AllOf(HasSubstr("--feed"), HasSubstr("GPU:9"), HasSubstr("CPU:0, DRAM:0")));
+              AllOf(HasSubstr("feeds"), HasSubstr("GPU:9"), HasSubstr("CPU:0, DRAM:0")));
 
   options_.feeds = {{"CPU:0", {"GPU:4"}}};
   plan = PlanFeeds(power_, ops_, static_cast<const OpTrace&>(ops_).Glance(), options_);
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().code, ErrorCode::kMisuse);
   EXPECT_THAT(plan.error().message,
-              AllOf(HasSubstr("--feed"), HasSubstr("GPU:4"), HasSubstr("CPU:0, GPU:0")));
+              AllOf(HasSubstr("feeds"), HasSubstr("GPU:4"), HasSubstr("CPU:0, GPU:0")));
 
   options_.feeds.clear();
   options_.idle_power["GPU:2"] = Watts{3};
@@ -239,7 +232,7 @@ TEST_F(FeedTest, UnknownNamesAreMisuseAndListWhatThereIs) {
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().code, ErrorCode::kMisuse);
   EXPECT_THAT(plan.error().message,
-              AllOf(HasSubstr("--idle-power"), HasSubstr("GPU:2"), HasSubstr("CPU:0, DRAM:0")));
+              AllOf(HasSubstr("idle power"), HasSubstr("GPU:2"), HasSubstr("CPU:0, DRAM:0")));
 
   options_.idle_power = {{"all", Watts{3}}};
   EXPECT_TRUE(PlanFeeds(power_, ops_, static_cast<const OpTrace&>(ops_).Glance(), options_));

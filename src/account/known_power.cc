@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kStepsToLookAt = 1000;
 
-// How far a channel's readings usually are apart.
+// The typical time between a channel's readings.
 int64_t UsualStep(const std::vector<Nanos>& times) {
   if (times.size() < 2) return 0;
   std::vector<int64_t> steps;
@@ -22,16 +22,16 @@ int64_t UsualStep(const std::vector<Nanos>& times) {
   return *middle;
 }
 
-// A period that somebody wrote into a file may be anything.
+// A period read from a file may be anything.
 int64_t Plausible(double ns) { return ns > 0 && ns < 1e15 ? static_cast<int64_t>(ns) : 0; }
 
-// How often a channel was to be read: of readings that are not of a recording, as often as it was.
+// The intended time between readings: without a recording, the typical one.
 Nanos StepOf(const PowerChannel& channel, Nanos period) {
   const int64_t step = Plausible(static_cast<double>(period.value));
   return {step > 0 ? step : Plausible(static_cast<double>(UsualStep(channel.times)))};
 }
 
-// A counter that never moved may be broken, asleep or not there: it tells nothing, least of all 0.
+// A counter that never moved may be broken, asleep or absent: its energy is unknown, not 0.
 bool StoodStill(const PowerChannel& channel) {
   if (channel.kind != ChannelKind::kEnergyCounter || channel.values.size() < 2) return false;
   return channel.values.front() == channel.values.back();
@@ -107,7 +107,7 @@ KnownPower KnowPower(const PowerChannel& channel, Span span, Nanos period) {
   energy.meter = channel.meter;
   energy.readings = channel.times.size();
   energy.wraps = channel.wraps;
-  // It may have slept while it was looked at before the recording.
+  // It may have been asleep when it was probed before the recording.
   if (HasMoved(channel)) energy.meter.moves = true;
   known.step = StepOf(channel, period);
   FindGaps(channel, span, known.SlackOf(span), energy.gaps);
@@ -120,12 +120,26 @@ KnownPower KnowPower(const PowerChannel& channel, Span span, Nanos period) {
   return known;
 }
 
+KnownChannels KnowChannels(const PowerTrace& power, Span span, Nanos period) {
+  KnownChannels all;
+  std::vector<bool> has_energy;
+  all.known.reserve(power.channels.size());
+  has_energy.reserve(power.channels.size());
+  for (const PowerChannel& channel : power.channels) {
+    all.known.push_back(KnowPower(channel, span, period));
+    has_energy.push_back(all.known.back().energy.energy.has_value());
+  }
+  all.containment = Containment(power.channels, has_energy);
+  all.plan = PlanDevices(power.channels, has_energy, all.containment);
+  return all;
+}
+
 SplitSum Split(const PowerCurve& curve, const Shares& shares, Span span,
                std::vector<double>* by_window) {
   SplitSum sum;
   sum.recorder = sum.idle = Joules{};
   if (curve.empty() || span.to <= span.from) return sum;
-  // NaN as soon as one of the windows is: the shares are columns.
+  // NaN if one of the windows is NaN: the shares are columns.
   double recorder = 0;
   double idle = 0;
   CurveCursor cursor(curve, span.from);

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,7 +15,7 @@
 namespace beryl::account {
 namespace {
 
-// Less than this part of a device's energy is what rounding leaves.
+// A smaller part of a device's energy is rounding.
 constexpr double kDust = 1e-12;
 
 class Measurer {
@@ -37,7 +36,7 @@ class Measurer {
 
   Measurement Run() {
     KeepRecording();
-    LookAtChannels();
+    AddChannels();
     for (const size_t channel : plan_.devices) AddDevice(channel);
     NoteWhatIsNotToldApart();
     AddProcesses();
@@ -76,20 +75,15 @@ class Measurer {
     result_.duration = span_.duration();
   }
 
-  void LookAtChannels() {
-    std::vector<bool> told;
-    told.reserve(power_.channels.size());
-    known_.reserve(power_.channels.size());
-    for (const PowerChannel& channel : power_.channels) {
-      known_.push_back(KnowPower(channel, span_, recording_.period));
-      told.push_back(known_.back().energy.energy.has_value());
-      result_.channels.push_back(known_.back().energy);
+  void AddChannels() {
+    KnownChannels all = KnowChannels(power_, span_, recording_.period);
+    known_ = std::move(all.known);
+    containment_ = std::move(all.containment);
+    for (size_t i = 0; i < known_.size(); ++i) {
+      result_.channels.push_back(known_[i].energy);
+      result_.channels.back().within = containment_.WithinText(i);
     }
-    containment_ = Containment(power_.channels, told);
-    for (size_t i = 0; i < result_.channels.size(); ++i) {
-      result_.channels[i].within = containment_.WithinText(i);
-    }
-    plan_ = PlanDevices(power_.channels, told, containment_);
+    plan_ = std::move(all.plan);
     AppendNotes(result_.notes, plan_.notes);
   }
 
@@ -156,7 +150,7 @@ class Measurer {
     device.by_window.assign(device.shares->ours.size(), 0.0);
     const SplitSum sum =
         Split(known_[device.channel].curve, *device.shares, span_, &device.by_window);
-    // Who used a GPU is not known while nobody asked; who used the CPUs can be bounded.
+    // A GPU's users are unknown between queries; the CPUs' users can be bounded.
     const bool by_cpu_time = device.shares->column.has_value();
     const Joules unknown = sum.unknown + (by_cpu_time ? Joules{} : sum.outside);
     if (std::abs(unknown.value) > kTooMuchUnknown * std::abs(whole.value)) {
@@ -164,7 +158,7 @@ class Measurer {
       device.shares.reset();
       return;
     }
-    // What is left of the energy when parts are taken off it, in turn, so that none is negative.
+    // Subtracts parts from the energy in turn, so that none becomes negative.
     Joules left = whole;
     auto part = [&](std::optional<Joules> joules) {
       if (!joules || !(whole > Joules{})) return joules;
@@ -175,10 +169,15 @@ class Measurer {
       return joules;
     };
     EnergySplit& split = energy.split;
-    // Of a whole machine, or of a process that could not be watched, nothing is known to be ours;
-    // nor is the recorder's where it was not seen.
+    // For a whole machine, or a process that could not be watched, nothing is known to be ours; nor
+    // is the recorder's part if it was not seen.
     if (is_anything_watched_) split.ours = part(IfKnown<Joules>(sum.ours.value));
     if (is_recorder_seen_) split.recorder = part(sum.recorder);
+    if (split.ours) {
+      const Bounds bounds =
+          by_cpu_time ? OursByBothRules(device) : Bounds{*split.ours, *split.ours};
+      BoundOurs(bounds, sum, whole, known_[device.channel].energy.meter.error, energy);
+    }
     split.idle = part(sum.idle);
     split.others = std::max(Joules{}, left);
     if (by_cpu_time && std::abs(sum.outside.value) > kWorthSaying * std::abs(whole.value)) {
@@ -186,7 +185,39 @@ class Measurer {
     }
   }
 
-  // A recording of who used the CPUs, and no meter of them at all.
+  struct Bounds {
+    Joules low;
+    Joules high;
+  };
+
+  // No meter tells whose the power of an idle CPU is: by capacity nobody's, by busy time theirs who
+  // run beside it.
+  Bounds OursByBothRules(const Device& device) const {
+    Joules by_capacity;
+    Joules by_busy;
+    for (size_t window = 0; window < use_.windows(); ++window) {
+      const CpuUse::Cell& cell = use_.cells[window * use_.columns() + *device.shares->column];
+      if (!(cell.busy > 0)) continue;
+      const Joules energy{device.by_window[window]};
+      by_capacity += energy * (cell.ours / cell.capacity);
+      by_busy += energy * (cell.ours / cell.busy);
+    }
+    return {by_capacity, by_busy};
+  }
+
+  // Energy whose users are not known may be ours. The meter's error applies to every part.
+  static void BoundOurs(const Bounds& bounds, const SplitSum& sum, Joules whole,
+                        const std::optional<double>& error, DeviceEnergy& energy) {
+    const Joules low = std::min(*energy.split.ours, bounds.low);
+    const Joules high = std::max(*energy.split.ours, bounds.high);
+    const Joules unknown = std::max(Joules{}, sum.unknown + sum.outside);
+    if (!error && high - low + unknown <= kWorthSaying * whole) return;
+    const double off = error.value_or(0);
+    energy.ours_low = low * std::max(0.0, 1 - off);
+    energy.ours_high = std::min(high + unknown, whole) * (1 + off);
+  }
+
+  // CPU users were recorded, but no meter of the CPUs.
   void NoteMissingCpus() {
     if (recording_.activity.cpus() == 0 || !plan_.missing.empty()) return;
     for (const size_t channel : plan_.devices) {
@@ -197,7 +228,7 @@ class Measurer {
     result_.total.missing.emplace_back("the CPUs, which no meter reads");
   }
 
-  // One line for all devices of which no share is known.
+  // One note for all devices without known shares.
   void NoteWhatIsNotToldApart() {
     std::vector<std::string> gpus;
     std::vector<std::string> others;
@@ -257,17 +288,17 @@ class Measurer {
     views.reserve(devices_.size());
     for (const Device& device : devices_) {
       const KnownPower& known = known_[device.channel];
-      if (!known.energy.energy) continue;  // it told nothing at all, and a note says so
+      if (!known.energy.energy) continue;  // it is silent, and a note says so
       const bool split = device.shares && is_anything_watched_;
       views.push_back({&known, split ? &*device.shares : nullptr});
     }
     return views;
   }
 
-  // psys does not feed what is plugged in.
+  // psys does not include plugged-in devices.
   void AddWhole() {
     if (plan_.container.empty()) return;
-    // One that is a device beside others is the whole of nothing.
+    // A container that is a device beside others is not the whole of anything.
     if (plan_.devices != plan_.container && IsDevice(plan_.container.front())) return;
     WholeMachine& whole = result_.whole;
     Joules measured;
@@ -308,9 +339,9 @@ class Measurer {
     return std::find(plan_.devices.begin(), plan_.devices.end(), channel) != plan_.devices.end();
   }
 
-  // What recording adds to a machine that is on anyway: the recorder's part of all the time that
-  // the CPUs have, whatever the rule by which energy is told apart. On an idle machine it is nearly
-  // all that runs, and would be charged for all of it.
+  // What recording adds to a machine that is on anyway: the recorder's part of the CPUs' total
+  // time, whatever rule splits energy. On an idle machine the recorder is nearly all that runs, and
+  // would be charged for everything.
   std::optional<Joules> OverheadOf(const Device& device) const {
     if (!device.shares || !device.shares->column || device.by_window.empty()) return std::nullopt;
     double joules = 0;

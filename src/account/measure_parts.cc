@@ -18,28 +18,29 @@ bool IsRound(const WindowEnergy& window) {
 }
 
 template <typename Quantity>
-Spread<Quantity> SpreadOf(const std::vector<double>& values) {
-  Spread<Quantity> spread;
-  spread.rounds = values.size();
-  if (values.empty()) return spread;
+RoundStatistics<Quantity> StatisticsOf(const std::vector<double>& values) {
+  RoundStatistics<Quantity> statistics;
+  statistics.rounds = values.size();
+  if (values.empty()) return statistics;
   double sum = 0;
   for (const double value : values) sum += value;
   const auto count = static_cast<double>(values.size());
   const double mean = sum / count;
-  spread.mean = Quantity{mean};
-  if (values.size() < 2) return spread;
+  statistics.mean = Quantity{mean};
+  if (values.size() < 2) return statistics;
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
-  spread.deviation = Quantity{std::sqrt(squares / (count - 1))};
-  return spread;
+  statistics.deviation = Quantity{std::sqrt(squares / (count - 1))};
+  return statistics;
 }
 
 std::string_view UnitOf(std::string_view feature) {
-  if (feature == "g_clk" || feature == "gm_clk") return "MHz";
+  if (feature.ends_with("_clk")) return "MHz";
+  if (feature.ends_with("_temp")) return "°C";
   return "%";
 }
 
-// The stretches that means are of: the rounds, or all if there are none.
+// The stretches to average over: the rounds, or everything if there are none.
 std::vector<Span> StretchesOf(const Recording& recording, const Measurement& result, Span span) {
   std::vector<Span> stretches;
   for (size_t i = 0; i < result.windows.size(); ++i) {
@@ -50,7 +51,7 @@ std::vector<Span> StretchesOf(const Recording& recording, const Measurement& res
   return stretches;
 }
 
-// Of what stays the same exactly that.
+// The mean of equal values is exactly that value.
 class WeightedMean {
  public:
   void Add(double value, double weight) {
@@ -65,7 +66,7 @@ class WeightedMean {
   double weight_ = 0;
 };
 
-// A sample says how things were since the one before it, and counts for as long as that.
+// A sample describes the time since the previous one, and is weighted by that.
 std::optional<double> MeanOf(const FeatureTrace& features, const FeatureColumn& column,
                              const std::vector<Span>& stretches) {
   WeightedMean by_time;
@@ -87,7 +88,24 @@ std::optional<double> MeanOf(const FeatureTrace& features, const FeatureColumn& 
 
 double RunsOf(const WindowEnergy& round) { return std::max(1U, round.runs); }
 
-// Of one run of the command, on average over the rounds; without rounds, of the recording.
+RunStatistics RunsOf(const std::vector<WindowEnergy>& windows) {
+  std::vector<double> ours;
+  std::vector<double> machine;
+  std::vector<double> seconds;
+  for (const WindowEnergy& window : windows) {
+    if (!IsRound(window)) continue;
+    if (window.ours) ours.push_back(window.ours->value / RunsOf(window));
+    if (window.energy) machine.push_back(window.energy->value / RunsOf(window));
+    seconds.push_back(window.duration.value / RunsOf(window));
+  }
+  RunStatistics runs;
+  runs.energy_of = ours.empty() ? EnergyOf::kMachine : EnergyOf::kOurs;
+  runs.energy = StatisticsOf<Joules>(ours.empty() ? machine : ours);
+  runs.time = StatisticsOf<Seconds>(seconds);
+  return runs;
+}
+
+// Of one run of the command, averaged over the rounds; without rounds, of the recording.
 Seconds LatencyOf(const Measurement& result) {
   Seconds time;
   double runs = 0;
@@ -99,7 +117,7 @@ Seconds LatencyOf(const Measurement& result) {
   return runs > 0 ? time / runs : result.duration;
 }
 
-// The energy of a device in a stretch of time; nothing: part of it is not known.
+// The energy of a device in a stretch of time; nothing if part of it is unknown.
 std::optional<Joules> EnergyIn(const KnownPower& known, Span stretch) {
   const SplitSum sum = Split(known.curve, Shares(), stretch);
   const Seconds missing = stretch.duration() - sum.known_time;
@@ -107,7 +125,7 @@ std::optional<Joules> EnergyIn(const KnownPower& known, Span stretch) {
   return whole ? std::optional(sum.energy) : std::nullopt;
 }
 
-// As the latency is: of one run of the command, over those rounds in which all GPUs are known.
+// Like latency: of one run of the command, over the rounds in which all GPUs are known.
 std::optional<Joules> GpuEnergyOf(const std::vector<DeviceView>& devices,
                                   const Recording& recording, const Measurement& result) {
   std::optional<Joules> sum;
@@ -215,15 +233,16 @@ void AddWindows(const std::vector<DeviceView>& devices, const Recording& recordi
     if (window.energy) joules.push_back(window.energy->value);
     seconds.push_back(window.duration.value);
   }
-  result.round_energy = SpreadOf<Joules>(joules);
-  result.round_time = SpreadOf<Seconds>(seconds);
+  result.round_energy = StatisticsOf<Joules>(joules);
+  result.round_time = StatisticsOf<Seconds>(seconds);
+  result.run = RunsOf(result.windows);
 }
 
 void AddFeatures(const std::vector<DeviceView>& devices, const Recording& recording, Span span,
                  Measurement& result) {
   const std::vector<Span> stretches = StretchesOf(recording, result, span);
   for (const FeatureColumn& column : recording.features.columns) {
-    if (column.name == "gpu_ours") continue;  // not a feature but whose the work was
+    if (column.name == "gpu_ours") continue;  // not a feature, but a share by owner
     result.features.push_back({column.name, column.device, std::string(UnitOf(column.name)),
                                MeanOf(recording.features, column, stretches)});
   }
@@ -238,6 +257,9 @@ void AddTotal(const std::vector<std::string>& missing, Measurement& result) {
   total.missing = missing;
   std::optional<Joules> low;
   std::optional<Joules> high;
+  std::optional<Joules> ours_low;
+  std::optional<Joules> ours_high;
+  bool ours_bounded = false;
   for (const DeviceEnergy& device : result.devices) {
     if (!device.energy) {
       total.missing.push_back(device.device);
@@ -258,11 +280,18 @@ void AddTotal(const std::vector<std::string>& missing, Measurement& result) {
       continue;
     }
     AddKnown(total.ours, device.split.ours);
+    AddKnown(ours_low, device.ours_low ? device.ours_low : device.split.ours);
+    AddKnown(ours_high, device.ours_high ? device.ours_high : device.split.ours);
+    ours_bounded = ours_bounded || device.ours_high;
     AddKnown(total.split, device.energy);
   }
   if (total.origin == Origin::kEstimated) {
     total.low = low;
     total.high = high;
+  }
+  if (ours_bounded) {
+    total.ours_low = ours_low;
+    total.ours_high = ours_high;
   }
 }
 

@@ -1,4 +1,4 @@
-// Parts of a measurement that stand beside its devices.
+// Parts of a measurement beside its devices.
 #pragma once
 
 #include <string>
@@ -12,28 +12,28 @@
 
 namespace beryl::account {
 
-// From the start of the recording to its end; of a recorder that was killed, to the last thing it
-// read; without a recording, from the first reading to the last.
+// From the start of the recording to its end; for a recorder that was killed, to its last reading;
+// without a recording, from the first reading to the last.
 Span SpanOf(const PowerTrace& power, const Recording& recording);
 
-// Less than this part of a channel's energy may be nobody's without a word.
+// The part of a channel's energy that may have no owner without a note.
 inline constexpr double kWorthSaying = 0.001;
 
-// A device that told something.
+// A device with readings.
 struct DeviceView {
   const KnownPower* known;
-  const Shares* shares;  // nullptr: not told apart
+  const Shares* shares;  // nullptr: not split
 };
 
-// The energy of named windows and what rounds come to.
+// The energy of named windows, and the statistics of rounds.
 void AddWindows(const std::vector<DeviceView>& devices, const Recording& recording, Span span,
                 Measurement& result);
 
-// Means of the resource features; after the windows, because with rounds they are of those.
+// Means of the resource features. Call after the windows: with rounds, the means are over those.
 void AddFeatures(const std::vector<DeviceView>& devices, const Recording& recording, Span span,
                  Measurement& result);
 
-// Sums of the devices. `missing`: what is in none of them.
+// Sums over the devices. `missing`: what none of them covers.
 void AddTotal(const std::vector<std::string>& missing, Measurement& result);
 
 }  // namespace beryl::account

@@ -1,30 +1,14 @@
 #include <cmath>
-#include <numeric>
 #include <random>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "account/account.h"
 #include "account/recording_testing.h"
+#include "base/matchers_for_test.h"
 #include "types/note_testing.h"
 #include "types/unknown.h"
 
 namespace beryl::account {
 namespace {
-
-using ::testing::Contains;
-using ::testing::DoubleNear;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-
-PowerTrace Trace(std::vector<PowerChannel> channels) {
-  PowerTrace power;
-  power.channels = std::move(channels);
-  return power;
-}
 
 Joules Known(const std::optional<Joules>& energy) { return energy.value_or(Joules{}); }
 
@@ -108,48 +92,6 @@ TEST(MeasureTest, WhileNothingRunsEnergyIsIdle) {
   EXPECT_FALSE(measured.devices[0].split.ours);  // nothing was watched
 }
 
-// What contains a device and what it contains is shown, never added.
-TEST(MeasureTest, NothingIsCountedTwice) {
-  PowerChannel core = TestCounter("CORE:0", std::vector<double>(250, 30.0));
-  core.meter.within = "CPU:0";
-  PowerChannel package = TestCounter("CPU:0", std::vector<double>(250, 50.0));
-  package.meter.within = "psys";
-  const PowerTrace power = Trace({TestCounter("psys", std::vector<double>(250, 80.0)), core,
-                                  package, TestCounter("DRAM:0", std::vector<double>(250, 5.0))});
-  const Measurement measured = Measure(power, {}, {});
-  ASSERT_EQ(measured.devices.size(), 2U);
-  EXPECT_EQ(measured.devices[0].device, "CPU:0");
-  EXPECT_THAT(measured.devices[0].channels, ElementsAre("psys", "CORE:0", "CPU:0"));
-  EXPECT_EQ(measured.devices[1].device, "DRAM:0");
-  EXPECT_EQ(measured.channels.size(), 4U);
-  EXPECT_THAT(measured.whole.channels, ElementsAre("psys"));
-  EXPECT_NEAR(ValueOrNan(measured.whole.energy), 80, 1e-9);
-  EXPECT_NEAR(ValueOrNan(measured.whole.devices), 55, 1e-9);
-  EXPECT_NEAR(ValueOrNan(measured.whole.rest), 25, 1e-9);
-  EXPECT_FALSE(measured.devices[0].split.ours);
-  EXPECT_THAT(Plain(measured.notes), Contains(HasSubstr("cpu_use_not_recorded")));
-}
-
-TEST(MeasureTest, TheWallIsADeviceOnlyIfNothingBehindItWasMeasured) {
-  PowerChannel guess = TestCounter("CPU:0", std::vector<double>(250, 50.0));
-  guess.meter.origin = Origin::kEstimated;
-  guess.meter.error = 0.5;
-  const PowerChannel wall = TestCounter("wall", std::vector<double>(250, 100.0));
-  const Measurement only_guess = Measure(Trace({guess}), {}, {});
-  EXPECT_EQ(only_guess.devices.at(0).origin, Origin::kEstimated);
-  EXPECT_NEAR(ValueOrNan(only_guess.devices[0].low), 25, 1e-9);
-  EXPECT_NEAR(ValueOrNan(only_guess.devices[0].high), 75, 1e-9);
-  const Measurement with_wall = Measure(Trace({guess, wall}), {}, {});
-  ASSERT_EQ(with_wall.devices.size(), 1U);
-  EXPECT_EQ(with_wall.devices[0].device, "wall");
-  EXPECT_THAT(Plain(with_wall.notes), Contains(HasSubstr("container_stands_in wall")));
-  const Measurement with_gpu =
-      Measure(Trace({guess, wall, TestCounter("GPU:0", std::vector<double>(250, 30.0))}), {}, {});
-  EXPECT_EQ(with_gpu.devices.size(), 2U);
-  EXPECT_THAT(with_gpu.whole.channels, ElementsAre("wall"));
-  EXPECT_NEAR(ValueOrNan(with_gpu.whole.rest), 20, 1e-9);
-}
-
 TEST(MeasureTest, AGapIsNamedAndNotFilled) {
   PowerChannel counter = TestCounter("CPU:0", std::vector<double>(250, 50.0));
   counter.times.erase(counter.times.begin() + 100, counter.times.begin() + 150);
@@ -208,7 +150,8 @@ TEST(MeasureTest, AMeterThatToldNothingIsNotZero) {
   EXPECT_THAT(Plain(measured.notes), Contains("nothing_known DRAM:0 why=counter_never_moved"));
 }
 
-TEST(MeasureTest, AGpuIsToldApartByWhoUsedIt) {
+// One watched task, and features every 100 ms, whose columns are still to come.
+Recording OneSecondWithFeatures() {
   Recording recording;
   recording.start = Nanos{kTestStart};
   recording.end = Nanos{kTestStart + 1000 * kMilli};
@@ -216,6 +159,11 @@ TEST(MeasureTest, AGpuIsToldApartByWhoUsedIt) {
   for (int64_t at = 0; at <= 1000; at += 100) {
     recording.features.times.push_back(Nanos{kTestStart + at * kMilli});
   }
+  return recording;
+}
+
+TEST(MeasureTest, AGpuIsToldApartByWhoUsedIt) {
+  Recording recording = OneSecondWithFeatures();
   recording.features.columns = {{"gpu_util", "GPU:0", std::vector<double>(11, 80.0)},
                                 {"gpu_ours", "GPU:0", std::vector<double>(11, 0.25)}};
   const PowerTrace power = Trace({TestCounter("GPU:0", std::vector<double>(250, 100.0)),
@@ -241,13 +189,7 @@ TEST(MeasureTest, AGpuIsToldApartByWhoUsedIt) {
 
 // A driver says who used a GPU since it was asked before.
 TEST(MeasureTest, WhoUsedAGpuIsSaidAfterwards) {
-  Recording recording;
-  recording.start = Nanos{kTestStart};
-  recording.end = Nanos{kTestStart + 1000 * kMilli};
-  recording.activity.tasks = {{7, 7, "ours", TaskOwner::kWatched}};
-  for (int64_t at = 0; at <= 1000; at += 100) {
-    recording.features.times.push_back(Nanos{kTestStart + at * kMilli});
-  }
+  Recording recording = OneSecondWithFeatures();
   recording.features.columns = {{"gpu_ours", "GPU:0", {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1}}};
   const PowerTrace power = Trace({TestCounter("GPU:0", std::vector<double>(250, 100.0))});
   EXPECT_NEAR(ValueOrNan(Measure(power, recording, {}).devices[0].split.ours), 50, 1e-9);
@@ -277,18 +219,81 @@ TEST(MeasureTest, RoundsHaveAMeanAndADeviation) {
       Measure(Trace({TestCounter("CPU:0", std::vector<double>(250, 10.0))}), recording, {});
   EXPECT_EQ(of_runs.windows[2].runs, 4U);
   EXPECT_NEAR(*of_runs.features[0].mean, 0.1, 1e-9) << "of a run of the command";
+  EXPECT_EQ(of_runs.run.energy_of, EnergyOf::kMachine) << "nothing was watched";
+  EXPECT_NEAR(ValueOrNan(of_runs.run.energy.mean), 1, 1e-9);
+  EXPECT_NEAR(ValueOrNan(of_runs.run.energy.deviation), 0, 1e-9) << "the rounds differ by length";
+  EXPECT_NEAR(ValueOrNan(of_runs.run.time.mean), 0.1, 1e-9);
+}
+
+TEST(MeasureTest, ARunOfTheCommandIsWhatItUsedAndNotWhatOthersDid) {
+  TestRecording test({0});
+  const uint32_t ours = test.AddTask(7);
+  test.Sample(0);
+  // Others take 0 % of the CPU in round 1 and half of it in round 2.
+  for (int64_t at = 100; at <= 1000; at += 100) {
+    test.Run(ours, 0, at <= 500 ? 100 : 50);
+    test.Busy(0, 100);
+    test.Sample(at);
+  }
+  Recording& recording = test.recording();
+  for (const int64_t from : {0, 500}) {
+    recording.windows.push_back({from == 0 ? "round 1" : "round 2",
+                                 Nanos{kTestStart + from * kMilli},
+                                 Nanos{kTestStart + (from + 500) * kMilli}, false, 5});
+  }
+  const Measurement measured =
+      Measure(Trace({TestCounter("CPU:0", std::vector<double>(250, 10.0))}), recording, {});
+  EXPECT_EQ(measured.run.energy_of, EnergyOf::kOurs);
+  EXPECT_EQ(measured.run.energy.rounds, 2U);
+  EXPECT_NEAR(ValueOrNan(measured.run.energy.mean), (1.0 + 0.5) / 2, 1e-6);
+  EXPECT_NEAR(ValueOrNan(measured.run.energy.deviation), 0.5 / std::sqrt(2), 1e-6);
+  EXPECT_NEAR(ValueOrNan(measured.run.time.mean), 0.1, 1e-9);
+  EXPECT_NEAR(ValueOrNan(measured.round_energy.mean), 5, 1e-6) << "of the machine";
+}
+
+TEST(MeasureTest, OursHasTheErrorOfTheMeterAndEnergyWhoseUsersAreUnknown) {
+  TestRecording test({0});
+  const uint32_t ours = test.AddTask(7);
+  test.RunASecond(ours, 100, 50, 100);
+  PowerChannel counter = TestCounter("CPU:0", std::vector<double>(250, 10.0));
+  const Measurement exact = Measure(Trace({counter}), test.recording(), {});
+  EXPECT_FALSE(exact.total.ours_low) << "a meter without a known error";
+  counter.meter.error = 0.2;
+  const Measurement rough = Measure(Trace({counter}), test.recording(), {});
+  EXPECT_NEAR(ValueOrNan(rough.total.ours), 5, 1e-6);
+  EXPECT_NEAR(ValueOrNan(rough.total.ours_low), 4, 1e-6);
+  EXPECT_NEAR(ValueOrNan(rough.total.ours_high), 6, 1e-6);
+  // CPU times end a second before the recording does.
+  counter = TestCounter("CPU:0", std::vector<double>(500, 10.0));
+  test.recording().end = Nanos{kTestStart + 2000 * kMilli};
+  const Measurement unseen = Measure(Trace({counter}), test.recording(), {});
+  EXPECT_GT(ValueOrNan(unseen.total.ours_high), ValueOrNan(unseen.total.ours) + 7)
+      << "what was used unseen may be ours";
+  EXPECT_NEAR(ValueOrNan(unseen.total.ours_low), ValueOrNan(unseen.total.ours), 1e-9);
+}
+
+TEST(MeasureTest, OursLiesBetweenBothRulesOfASplit) {
+  TestRecording test({0, 0});
+  const uint32_t ours = test.AddTask(7);
+  test.RunASecond(ours, 100, 100, 100);  // beside an idle CPU
+  PowerChannel counter = TestCounter("CPU:0", std::vector<double>(250, 10.0));
+  for (const SplitRule rule : {SplitRule::kBusy, SplitRule::kCapacity}) {
+    const Measurement measured = Measure(Trace({counter}), test.recording(), {rule, 10});
+    EXPECT_NEAR(ValueOrNan(measured.total.ours), rule == SplitRule::kBusy ? 10 : 5, 1e-6);
+    EXPECT_NEAR(ValueOrNan(measured.total.ours_low), 5, 1e-6);
+    EXPECT_NEAR(ValueOrNan(measured.total.ours_high), 10, 1e-6);
+  }
+  counter.meter.error = 0.1;
+  const Measurement rough = Measure(Trace({counter}), test.recording(), {});
+  EXPECT_NEAR(ValueOrNan(rough.total.ours_low), 4.5, 1e-6);
+  EXPECT_NEAR(ValueOrNan(rough.total.ours_high), 11, 1e-6);
 }
 
 // On an idle machine a recorder is nearly all that runs, and still adds next to nothing.
 TEST(MeasureTest, OverheadIsByTheTimeThatTheCpusHave) {
   TestRecording test({0, 0});
   const uint32_t recorder = test.AddTask(9, TaskOwner::kRecorder);
-  test.Sample(0);
-  for (int64_t at = 100; at <= 1000; at += 100) {
-    test.Run(recorder, 0, 2);
-    test.Busy(0, 2);
-    test.Sample(at);
-  }
+  test.RunASecond(recorder, 100, 2, 2);
   const PowerTrace power = Trace({TestCounter("CPU:0", std::vector<double>(250, 10.0))});
   for (const SplitRule rule : {SplitRule::kBusy, SplitRule::kCapacity}) {
     EXPECT_NEAR(Measure(power, test.recording(), {rule, 10}).overhead->value, 0.1, 1e-9);
@@ -299,10 +304,7 @@ TEST(MeasureTest, OverheadIsByTheTimeThatTheCpusHave) {
 TEST(MeasureTest, ARecorderThatWasNotSeenIsNotZero) {
   TestRecording test({0});
   const uint32_t task = test.AddTask(7);
-  test.Sample(0);
-  test.Run(task, 0, 500);
-  test.Busy(0, 500);
-  test.Sample(1000);
+  test.RunASecond(task, 1000, 500, 500);
   const Measurement measured =
       Measure(Trace({TestCounter("CPU:0", std::vector<double>(250, 10.0))}), test.recording(), {});
   EXPECT_FALSE(measured.devices[0].split.recorder);
@@ -311,108 +313,11 @@ TEST(MeasureTest, ARecorderThatWasNotSeenIsNotZero) {
   EXPECT_EQ(measured.devices[0].rest, Joules{}) << "not a little less";
 }
 
-// psys does not feed a card: both are measured, and nothing is counted twice.
-TEST(MeasureTest, ABoardBesideAGpuIsADevice) {
-  PowerChannel guess = TestCounter("CPU:0", std::vector<double>(250, 50.0));
-  guess.meter.origin = Origin::kEstimated;
-  const PowerChannel board = TestCounter("psys", std::vector<double>(250, 160.0));
-  const PowerChannel gpu = TestCounter("GPU:0", std::vector<double>(250, 30.0));
-  const Measurement measured = Measure(Trace({board, gpu, guess}), {}, {});
-  ASSERT_EQ(measured.devices.size(), 2U);
-  EXPECT_NEAR(ValueOrNan(measured.total.energy), 190, 1e-9);
-  EXPECT_EQ(measured.total.origin, Origin::kMeasured);
-  EXPECT_THAT(measured.total.missing, IsEmpty());
-  EXPECT_THAT(measured.whole.channels, IsEmpty());
-  const PowerChannel wall = TestCounter("wall", std::vector<double>(250, 250.0));
-  const Measurement behind = Measure(Trace({board, gpu, wall}), {}, {});
-  EXPECT_NEAR(ValueOrNan(behind.total.energy), 190, 1e-9);
-  EXPECT_NEAR(ValueOrNan(behind.whole.rest), 60, 1e-9);
-  EXPECT_THAT(behind.total.missing, IsEmpty());
-}
-
-TEST(MeasureTest, ATotalSaysWhatIsMissing) {
-  const PowerChannel wall = TestCounter("wall", std::vector<double>(250, 250.0));
-  const PowerChannel gpu = TestCounter("GPU:0", std::vector<double>(250, 30.0));
-  const Measurement measured = Measure(Trace({wall, gpu}), {}, {});
-  EXPECT_NEAR(ValueOrNan(measured.total.energy), 30, 1e-9);
-  EXPECT_THAT(measured.total.missing, ElementsAre("the CPUs, which only wall reads"));
-  EXPECT_THAT(Plain(measured.notes), Contains(HasSubstr("cpus_only_in_container wall")));
-  PowerChannel package = TestCounter("CPU:0", std::vector<double>(250, 30.0));
-  package.gaps = {{100}};
-  const PowerChannel still = TestCounter("DRAM:0", std::vector<double>(250, 0.0));
-  EXPECT_THAT(Measure(Trace({package, still}), {}, {}).total.missing,
-              ElementsAre("CPU:0 for 4.00 ms", "DRAM:0"));
-}
-
-PowerChannel Steady(std::string name, double watts) {
-  return TestCounter(std::move(name), std::vector<double>(250, watts));
-}
-
-TEST(MeasureTest, PlugsAreAddedUpAndAMeterOfThemAllIsNot) {
-  const Measurement plugs = Measure(Trace({Steady("wall:1", 100), Steady("wall:2", 50)}), {}, {});
-  EXPECT_NEAR(ValueOrNan(plugs.total.energy), 150, 1e-9);
-  EXPECT_THAT(Plain(plugs.notes), Not(Contains(HasSubstr("may_read_the_same wall:2"))));
-  const Measurement both = Measure(Trace({Steady("wall", 140), Steady("wall:1", 150)}), {}, {});
-  EXPECT_NEAR(ValueOrNan(both.total.energy), 150, 1e-9);
-  EXPECT_THAT(Plain(both.notes), Contains("may_read_the_same wall others=wall:1"));
-}
-
-TEST(MeasureTest, TwoPlugsAreTheWholeOfWhatTheyFeed) {
-  const Measurement measured = Measure(Trace({Steady("wall:1", 100), Steady("CPU:0", 120),
-                                              Steady("wall:2", 60), Steady("GPU:0", 30)}),
-                                       {}, {});
-  EXPECT_NEAR(ValueOrNan(measured.total.energy), 150, 1e-9);
-  EXPECT_THAT(measured.whole.channels, ElementsAre("wall:1", "wall:2"));
-  EXPECT_NEAR(ValueOrNan(measured.whole.energy), 160, 1e-9);
-  EXPECT_NEAR(ValueOrNan(measured.whole.rest), 10, 1e-9);
-  EXPECT_EQ(measured.channels[1].within, "wall:1 + wall:2");
-  EXPECT_THAT(measured.devices[0].channels, ElementsAre("wall:1", "CPU:0", "wall:2"));
-}
-
-TEST(MeasureTest, APlugThatToldNothingIsMissing) {
-  PowerChannel silent = Steady("wall:2", 0);
-  const Measurement plugs = Measure(Trace({Steady("wall:1", 100), silent}), {}, {});
-  EXPECT_NEAR(ValueOrNan(plugs.total.energy), 100, 1e-9);
-  EXPECT_THAT(plugs.total.missing, ElementsAre("wall:2"));
-  const Measurement behind =
-      Measure(Trace({Steady("wall:1", 100), silent, Steady("CPU:0", 80)}), {}, {});
-  EXPECT_THAT(behind.total.missing, IsEmpty());
-  EXPECT_FALSE(behind.whole.rest);
-  EXPECT_THAT(Plain(behind.notes), Contains("container_silent wall:2 others=wall:1"));
-}
-
-// A battery that gives feeds the machine, whatever comes from the plug at the same time.
-TEST(MeasureTest, ABatteryBesideAPlugIsAdded) {
-  const Measurement measured = Measure(
-      Trace({Steady("wall", 20), Steady("battery", 30), Steady("psys", 40), Steady("CPU:0", 25)}),
-      {}, {});
-  EXPECT_NEAR(ValueOrNan(measured.total.energy), 25, 1e-9);
-  EXPECT_THAT(measured.whole.channels, ElementsAre("wall", "battery"));
-  EXPECT_NEAR(ValueOrNan(measured.whole.energy), 50, 1e-9);
-  EXPECT_EQ(measured.channels[2].within, "wall + battery");
-}
-
-// What a rack reads is not added to what its machines read.
-TEST(MeasureTest, AMeterOfSeveralMachinesIsTheirWhole) {
-  std::vector<PowerChannel> channels = {Steady("rack", 250), Steady("node1/wall", 100),
-                                        Steady("node2/wall", 120)};
-  channels[1].meter.within = channels[2].meter.within = "rack";
-  EXPECT_NEAR(Measure(Trace(channels), {}, {}).total.energy->value, 250, 1e-9);
-  channels.push_back(Steady("node1/CPU:0", 60));
-  channels.push_back(Steady("node2/CPU:0", 70));
-  const Measurement measured = Measure(Trace(channels), {}, {});
-  EXPECT_NEAR(ValueOrNan(measured.total.energy), 130, 1e-9);
-  EXPECT_NEAR(ValueOrNan(measured.whole.rest), 120, 1e-9);
-}
-
 // Two packages by their meters, one by what the machine says of its CPUs.
 TEST(MeasureTest, CpuTimeIsNotGivenToTwoPackages) {
   TestRecording test({0});
   const uint32_t task = test.AddTask(7);
-  test.Sample(0);
-  test.Run(task, 0, 500);
-  test.Busy(0, 500);
-  test.Sample(1000);
+  test.RunASecond(task, 1000, 500, 500);
   const std::vector<double> watts(250, 10.0);
   const Measurement two = Measure(Trace({TestCounter("CPU:0", watts), TestCounter("CPU:1", watts)}),
                                   test.recording(), {});
@@ -491,7 +396,7 @@ TEST(MeasureTest, OnlyWhatLiesInTheRecordingCounts) {
   EXPECT_THAT(measured.devices[0].gaps, IsEmpty());
 }
 
-// However slow a meter is, what it does not tell of the ends is said.
+// A gap at the ends is reported, however slow the meter is.
 TEST(MeasureTest, AnEndThatASlowMeterDoesNotTellIsSaid) {
   Recording recording;
   recording.period = Nanos{4 * kMilli};

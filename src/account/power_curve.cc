@@ -96,7 +96,7 @@ CurveCursor::CurveCursor(const PowerCurve& curve, Nanos from) : curve_(curve), n
   const auto after = std::upper_bound(curve.times.begin(), curve.times.end(), from);
   next_piece_ = static_cast<size_t>(after - curve.times.begin());
   if (next_piece_ == 0) {
-    piece_begin_ = from;  // the time before the first reading counts as a piece of its own
+    piece_begin_ = from;  // the time before the first reading counts as a piece
     piece_end_ = curve.times.front();
     return;
   }

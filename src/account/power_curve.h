@@ -10,8 +10,8 @@
 
 namespace beryl::account {
 
-// Piece i runs over [times[i], times[i+1]) from start_w[i] to end_w[i]. NaN: nothing is known
-// there. Before the first time and after the last one nothing is known either.
+// Piece i covers [times[i], times[i+1]), from start_w[i] to end_w[i]. NaN: unknown. Power is also
+// unknown before the first time and after the last.
 struct PowerCurve {
   std::vector<Nanos> times;
   std::vector<double> start_w;
@@ -28,22 +28,22 @@ PowerCurve MakeCurve(const PowerChannel& channel, Policy policy);
 // The policy that MakeCurve applies to this channel: "hold", "linear" or "exact".
 std::string PolicyName(const PowerChannel& channel, Policy policy);
 
-// The part of a curve below `ceiling`: what a device draws doing nothing.
+// The part of a curve below `ceiling`: what a device draws when idle.
 PowerCurve Below(const PowerCurve& curve, Watts ceiling);
 
 // Integrates a curve from left to right.
 class CurveCursor {
  public:
-  // `curve` has to outlive the cursor. Starts at `from`.
+  // `curve` must outlive the cursor. Starts at `from`.
   CurveCursor(const PowerCurve& curve, Nanos from);
 
   struct Slice {
     Joules energy;
     int64_t known_ns = 0;  // time for which power is known
   };
-  // The energy from where the cursor stands up to `to`, which must not be earlier.
+  // The energy from the cursor up to `to`, which must not be earlier.
   Slice Advance(Nanos to) {
-    // Nearly always both ends lie in one piece of constant power.
+    // Nearly always both ends are in one piece of constant power.
     if (to < piece_end_ && piece_slope_ == 0) {
       const int64_t time = to.value - now_.value;
       now_ = to;
@@ -63,7 +63,7 @@ class CurveCursor {
   Nanos piece_begin_;
   Nanos piece_end_;
   double piece_start_w_ = 0;
-  double piece_slope_ = 0;  // watts a nanosecond
+  double piece_slope_ = 0;  // watts per nanosecond
   bool piece_known_ = false;
 };
 

@@ -3,15 +3,11 @@
 #include <cmath>
 #include <random>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "account/reference_testing.h"
+#include "base/matchers_for_test.h"
 
 namespace beryl::account {
 namespace {
-
-using ::testing::ElementsAre;
 
 constexpr int64_t kSecond = 1'000'000'000;
 

@@ -1,9 +1,10 @@
-// Recordings made up for tests.
+// Synthetic recordings, for tests.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "types/power_trace.h"
@@ -23,7 +24,7 @@ class TestRecording {
     recording_.activity.cpu_time = "schedstat";
     recording_.activity.cpu_package = std::move(cpu_package);
     recording_.activity.first_reading = {0};
-    // A CPU that is there has been busy before.
+    // A CPU that is on line has been busy before.
     busy_.assign(recording_.activity.cpus(), 1'000'000'000);
   }
 
@@ -36,7 +37,7 @@ class TestRecording {
     return number;
   }
 
-  // From now to the next sample `task` runs for so long, and is seen on `cpu` at its end.
+  // From now to the next sample, `task` runs for this long and is seen on `cpu` at the end.
   void Run(uint32_t task, uint16_t cpu, int64_t milliseconds) {
     tasks_[task].run_ns += static_cast<uint64_t>(milliseconds * kMilli);
     tasks_[task].cpu = cpu;
@@ -46,7 +47,18 @@ class TestRecording {
     busy_[cpu] += static_cast<uint64_t>(milliseconds * kMilli);
   }
 
-  // What a CPU says it has been busy since it is there; 0: it is off line.
+  // A second from 0 on, sampled every `step_ms`: in each step CPU 0 is busy for `busy_ms`, of which
+  // the task has `run_ms`.
+  void RunASecond(uint32_t task, int64_t step_ms, int64_t run_ms, int64_t busy_ms) {
+    Sample(0);
+    for (int64_t at = step_ms; at <= 1000; at += step_ms) {
+      Run(task, 0, run_ms);
+      Busy(0, busy_ms);
+      Sample(at);
+    }
+  }
+
+  // The busy time that a CPU reports; 0: it is off line.
   void SetBusy(size_t cpu, uint64_t ns) { busy_[cpu] = ns; }
 
   void Sample(int64_t milliseconds) {
@@ -70,7 +82,7 @@ class TestRecording {
   std::vector<uint64_t> busy_;
 };
 
-// A counter that is read every `step_ms`, of a device that draws watts[i] in step i.
+// A counter read every `step_ms`, of a device that draws watts[i] in step i.
 inline PowerChannel TestCounter(std::string name, const std::vector<double>& watts,
                                 int64_t step_ms = 4) {
   PowerChannel channel;
@@ -84,6 +96,12 @@ inline PowerChannel TestCounter(std::string name, const std::vector<double>& wat
     if (i < watts.size()) joules += watts[i] * static_cast<double>(step_ms) * 1e-3;
   }
   return channel;
+}
+
+inline PowerTrace Trace(std::vector<PowerChannel> channels) {
+  PowerTrace power;
+  power.channels = std::move(channels);
+  return power;
 }
 
 }  // namespace beryl::account

@@ -1,8 +1,8 @@
-// The accounting rule as slowly and plainly as it can be written, for tests to compare with.
+// The accounting rule written as plainly as possible, for tests to compare with.
 //
-// Time is cut wherever anything begins or ends; in each piece every operation is looked at, and the
-// channel's energy in that piece is divided by the number of those at work. There is no running
-// state, no order of events and no sum of differences, which is all that the fast one is made of.
+// Time is cut wherever anything begins or ends. In each piece, the channel's energy is divided by
+// the number of operations at work, found by looking at every operation. There is no running state,
+// no order of events and no sum of differences, unlike in the fast implementation.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +20,10 @@
 
 namespace beryl::account {
 
-// An operation trace and how to write one down in a line. Times are in nanoseconds.
+// An operation trace that can be written in a line. Times are in nanoseconds.
 class OpTraceMaker {
  public:
-  // A kind named `name` that is fed by nothing but its name: one module-less operation.
+  // A kind that has only a name: one operation outside of modules.
   uint32_t Kind(const std::string& name, Phase phase = Phase::kForward) {
     const auto [place, is_new] = kinds_.try_emplace({name, phase}, trace_.kinds.size());
     if (is_new) {
@@ -79,8 +79,8 @@ inline PowerTrace MakePower(std::vector<PowerChannel> channels) {
   return power;
 }
 
-// What one channel is known to have delivered between two moments that no reading lies between.
-// Nothing: power is not known there.
+// What one channel delivered between two times without a reading between them. Nothing if power is
+// unknown there.
 inline std::optional<long double> EnergyBetween(const PowerChannel& channel, Policy policy,
                                                 Nanos from, Nanos to) {
   for (size_t i = 0; i + 1 < channel.times.size(); ++i) {
@@ -95,8 +95,8 @@ inline std::optional<long double> EnergyBetween(const PowerChannel& channel, Pol
     const long double second = channel.values[i + 1];
     if (channel.kind == ChannelKind::kEnergyCounter) return (second - first) * part / length;
     if (policy != Policy::kLinear) return first * part * 1e-9L;
-    // A straight line's mean over an interval is its value in the middle, weighed from both ends so
-    // that nothing cancels.
+    // A straight line's mean over an interval is its value in the middle, weighted from both ends
+    // so that nothing cancels.
     const long double middle = static_cast<long double>((from - channel.times[i]).value) + part / 2;
     return (first * (length - middle) + second * middle) / length * part * 1e-9L;
   }
@@ -140,8 +140,8 @@ struct ReferenceAccount {
   int64_t uncovered_ns = 0;
 };
 
-// Shares out one channel over the operations on the flagged devices. `offset` is added to operation
-// times. `every_ns` cuts time at every nanosecond between the first and the last moment as well.
+// Attributes one channel to the operations on the flagged devices. `offset` is added to operation
+// times. `every_ns` also cuts time at every nanosecond.
 inline ReferenceAccount ShareOutSlowly(const OpTrace& trace, const std::vector<bool>& devices,
                                        Nanos offset, const PowerChannel& channel, Policy policy,
                                        bool every_ns = false) {
@@ -185,7 +185,7 @@ inline ReferenceAccount ShareOutSlowly(const OpTrace& trace, const std::vector<b
   return account;
 }
 
-// A channel's energy between two moments, reading by reading.
+// A channel's energy between two times, reading by reading.
 inline long double IntegrateSlowly(const PowerChannel& channel, Policy policy, Nanos from,
                                    Nanos to) {
   long double sum = 0;

@@ -10,7 +10,7 @@
 namespace beryl::account {
 namespace {
 
-// For how long before it what was read of a GPU holds.
+// For how long before it a GPU reading is valid.
 constexpr int64_t kLongestHold = 1'000'000'000;
 
 void ReachBeyond(Shares& shares) {
@@ -52,7 +52,7 @@ Shares SharesByCpuTime(const CpuUse& use, size_t column, SplitRule rule) {
 
 std::optional<size_t> ColumnOf(const CpuUse& use, std::string_view device) {
   const std::string_view bare = BareDevice(device);
-  // "0" of "CPU:0:die1" too: a die is part of its package.
+  // "0" also from "CPU:0:die1": a die is part of its package.
   const size_t colon = bare.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
   const std::string_view rest = bare.substr(colon + 1);
@@ -78,7 +78,7 @@ std::optional<Shares> SharesOfGpu(const FeatureTrace& features, std::string_view
     shares.recorder.push_back(kUnknown);
     shares.idle.push_back(idle);
   };
-  // A reading is of the time since the one before it; the first of as long as the next.
+  // A reading describes the time since the previous one; the first, as much time as the next.
   auto since = [&](size_t i) {
     const size_t later = std::max<size_t>(i, 1);
     const int64_t step = times.size() < 2 ? 0 : (times[later] - times[later - 1]).value;
@@ -90,7 +90,7 @@ std::optional<Shares> SharesOfGpu(const FeatureTrace& features, std::string_view
     const double share = rests ? 0 : std::clamp(ours->values[i], 0.0, 1.0);
     known = known || !std::isnan(share);
     if (times[i] - since(i) > shares.edges.back()) add(times[i] - since(i), kUnknown, kUnknown);
-    // Without a reading of its use, what is idle counts as the others'.
+    // Without a reading of its use, idle time counts as the others'.
     const bool use_known = use != nullptr && !std::isnan(use->values[i]);
     add(times[i], share, use_known ? (rests ? 1 : 0) : kUnknown);
   }
@@ -118,7 +118,7 @@ std::optional<Shares> SharesOf(const PowerChannel& channel, bool only_one, const
   }
   if (use.windows() == 0) return std::nullopt;
   auto column = ColumnOf(use, channel.name);
-  // A package without a number that fits is the only one, if both sides have only one.
+  // A package without a matching number is the only one, if both sides have only one.
   if (!column && only_one && use.packages.size() == 1) column = 0;
   if (!column) return std::nullopt;
   return SharesByCpuTime(use, *column, rule);

@@ -7,8 +7,8 @@
 
 namespace beryl::account {
 
-// Keeps every n-th reading of each channel. The first and the last stay, so that the window is the
-// same, and so do those around a gap, so that what is known and what is not stays the same too.
+// Keeps every n-th reading of each channel, the first and the last, so that the window stays the
+// same, and those around a gap, so that gaps stay the same.
 PowerTrace Thin(const PowerTrace& power, uint32_t every);
 
 }  // namespace beryl::account

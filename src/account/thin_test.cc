@@ -3,16 +3,12 @@
 #include <cmath>
 #include <random>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "account/account.h"
 #include "account/power_curve.h"
+#include "base/matchers_for_test.h"
 
 namespace beryl::account {
 namespace {
-
-using ::testing::ElementsAre;
 
 PowerTrace OneChannel(ChannelKind kind, const std::vector<double>& values) {
   PowerTrace power;

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <span>
 #include <unordered_map>
@@ -12,20 +11,20 @@
 namespace beryl::account {
 namespace {
 
-// A stretch of time on the power trace's clock that is laid onto the timeline, from its start.
+// A stretch of time on the power trace's clock, mapped onto the timeline from its start.
 struct Window {
   Nanos start;
   Nanos end;
 };
 
 // Calls visit(op, from, to) for each stretch of time in which an operation is the innermost of its
-// lane, or has none.
+// lane, or has no lane.
 template <typename Visit>
 class SelfTimes {
  public:
   explicit SelfTimes(Visit& visit) : visit_(visit) {}
 
-  // In order of their start, callers before what they call.
+  // In order of start, callers before callees.
   void Add(const Op& op) {
     if (op.lane == kNoLane) {
       visit_(op, op.start, op.end);
@@ -90,7 +89,7 @@ class Drawer {
          Nanos clock_offset, size_t slices)
       : power_(power), ops_(ops), options_(options), offset_(clock_offset), slices_(slices) {}
 
-  // `windows` are in order, do not overlap and are at most as long as the timeline.
+  // `windows` are sorted, do not overlap and are at most as long as the timeline.
   void Draw(const std::vector<Window>& windows, Timeline& timeline) const {
     for (const PowerChannel& channel : power_.channels) {
       timeline.channels.push_back(Power(channel, windows, timeline));
@@ -103,8 +102,8 @@ class Drawer {
     for (auto& phase : timeline.activity) phase.assign(slices_, 0);
     ForEachSelfTime(ops_, [&](const Op& op, Nanos from, Nanos to) {
       auto& phase = timeline.activity[static_cast<size_t>(ops_.kinds[op.kind].phase)];
-      Spread(windows, timeline, from + offset_, to + offset_,
-             [&](size_t slice, double part) { phase[slice] += part; });
+      AddToSlices(windows, timeline, from + offset_, to + offset_,
+                  [&](size_t slice, double part) { phase[slice] += part; });
     });
     for (size_t slice = 0; slice < slices_; ++slice) {
       double sum = 0;
@@ -125,7 +124,7 @@ class Drawer {
       channel.other.assign(slices_, 0);
       const auto& fed = footprint.channels[i].fed_devices;
       for (size_t device = 0; device < fed_by.size(); ++device) {
-        // The plug feeds nothing and still rises with whatever runs.
+        // The plug feeds nothing, but its power rises with whatever runs.
         if (fed.empty() || std::find(fed.begin(), fed.end(), device) != fed.end()) {
           fed_by[device].push_back(&channel);
         }
@@ -135,8 +134,8 @@ class Drawer {
       const uint32_t layer = layers.layer_of_kind[op.kind];
       for (Timeline::Channel* channel : fed_by[op.device]) {
         auto& sums = layer == kNoLayer ? channel->other : channel->layers[layer];
-        Spread(windows, timeline, from + offset_, to + offset_,
-               [&](size_t slice, double part) { sums[slice] += part; });
+        AddToSlices(windows, timeline, from + offset_, to + offset_,
+                    [&](size_t slice, double part) { sums[slice] += part; });
       }
     });
     for (Timeline::Channel& channel : timeline.channels) {
@@ -159,10 +158,10 @@ class Drawer {
     return Nanos{whole * at + rest * at / count};
   }
 
-  // Calls add(slice, part of it) for what [from, to) covers.
+  // Calls add(slice, covered part) for each slice that [from, to) covers.
   template <typename Add>
-  void Spread(const std::vector<Window>& windows, const Timeline& timeline, Nanos from, Nanos to,
-              Add&& add) const {
+  void AddToSlices(const std::vector<Window>& windows, const Timeline& timeline, Nanos from,
+                   Nanos to, Add&& add) const {
     const double slice_ns =
         static_cast<double>(timeline.duration.value) / static_cast<double>(slices_);
     auto window = std::upper_bound(windows.begin(), windows.end(), from,
@@ -234,22 +233,20 @@ class Drawer {
   size_t slices_;
 };
 
-// The run with a little of what was before and after it; the rest of a long power trace is not of
-// interest.
+// The run with a margin before and after it; the rest of a long power trace is not of interest.
 Window WholeRun(const PowerTrace& power, const OpTrace& ops, Nanos clock_offset) {
-  Span span = SpanOf(power);
-  const Span run = SpanOf(ops.Glance().All());
-  if (!run.empty) {
-    const Nanos margin{(run.end - run.start).value / 20};
-    const Nanos start = std::max(span.start, run.start + clock_offset - margin);
-    const Nanos end = std::min(span.end, run.end + clock_offset + margin);
-    if (start < end) span = {start, end, false};
+  Span span = SpanOf(power).value_or(Span());
+  if (const auto run = SpanOf(ops.Glance().All())) {
+    const Nanos margin{(run->to - run->from).value / 20};
+    const Nanos start = std::max(span.from, run->from + clock_offset - margin);
+    const Nanos end = std::min(span.to, run->to + clock_offset + margin);
+    if (start < end) span = {start, end};
   }
-  return {span.start, span.end};
+  return {span.from, span.to};
 }
 
-// Steps as windows, in order; of those that overlap, as steps of several ranks may, the later
-// begins where the earlier ends.
+// Steps as windows, in order. If they overlap, as steps of several ranks may, the later begins
+// where the earlier ends.
 std::vector<Window> StepWindows(const OpTrace& ops, Nanos clock_offset) {
   std::vector<Window> windows;
   for (const RunStep& step : ops.steps) {

@@ -1,18 +1,11 @@
 #include <cmath>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "account/account.h"
 #include "account/reference_testing.h"
+#include "base/matchers_for_test.h"
 
 namespace beryl::account {
 namespace {
-
-using ::testing::DoubleNear;
-using ::testing::Each;
-using ::testing::ElementsAre;
-using ::testing::IsNan;
 
 AccountOptions WithPolicy(Policy policy) {
   AccountOptions options;

@@ -15,8 +15,7 @@
 namespace beryl::account {
 namespace {
 
-// The part of a channel that is ours, as a counter at the same times. Where that is not known there
-// is a gap.
+// Our part of a channel, as a counter at the same times, with a gap where it is unknown.
 class PartMaker {
  public:
   PartMaker(const PowerChannel& channel, const Shares& shares)
@@ -47,7 +46,7 @@ class PartMaker {
   }
 
  private:
-  // From the reading before `reading` to it; NaN: not known.
+  // From the previous reading to `reading`; NaN: unknown.
   double OursBetween(size_t reading) {
     const int64_t from = channel_.times[reading - 1].value;
     const int64_t to = channel_.times[reading].value;
@@ -57,7 +56,7 @@ class PartMaker {
     while (window_ < shares_.ours.size() && shares_.edges[window_ + 1].value <= from) ++window_;
     double ours = 0;
     int64_t covered = 0;
-    // Nearly always a stretch between two readings lies in one window.
+    // Nearly always two adjacent readings are in one window.
     for (size_t at = window_; at < shares_.ours.size() && shares_.edges[at].value < to; ++at) {
       const int64_t first = std::max(from, shares_.edges[at].value);
       const int64_t last = std::min(to, shares_.edges[at + 1].value);
@@ -65,7 +64,7 @@ class PartMaker {
       covered += last - first;
       ours += energy * shares_.ours[at] * (static_cast<double>(last - first) / length);
     }
-    // By CPU time, what nobody looked at is the others'; of a GPU it is not known.
+    // By CPU time, unobserved energy is the others'; for a GPU it is unknown.
     return shares_.column || covered == to - from ? ours : kUnknown;
   }
 
@@ -87,12 +86,15 @@ class Virtualizer {
         span_(SpanOf(power, recording)),
         use_(CountCpuUse(recording.activity)) {}
 
-  PowerTrace Run() {
-    PowerTrace ours;
+  OurPower Run() {
+    OurPower ours;
     ours.clock = power_.clock;
     ours.report = power_.report;
     ours.channels.reserve(power_.channels.size());
-    LookAtChannels();
+    KnownChannels all = KnowChannels(power_, span_, recording_.period);
+    known_ = std::move(all.known);
+    containment_ = std::move(all.containment);
+    devices_ = std::move(all.plan.devices);
     for (size_t i = 0; i < power_.channels.size(); ++i) {
       const std::optional<Shares> shares = SharesOfChannel(i);
       const bool told_apart = shares && IsKnownWell(i, *shares);
@@ -102,23 +104,12 @@ class Virtualizer {
     }
     Say(split_, NoteKind::kOnlyOurs);
     Say(whole_, NoteKind::kNotToldApart);
+    ours.ours = std::move(split_);
     return ours;
   }
 
  private:
-  void LookAtChannels() {
-    std::vector<bool> told;
-    told.reserve(power_.channels.size());
-    known_.reserve(power_.channels.size());
-    for (const PowerChannel& channel : power_.channels) {
-      known_.push_back(KnowPower(channel, span_, recording_.period));
-      told.push_back(known_.back().energy.energy.has_value());
-    }
-    containment_ = Containment(power_.channels, told);
-    devices_ = PlanDevices(power_.channels, told, containment_).devices;
-  }
-
-  // The whole machine is told apart by CPU time only if there is nothing finer.
+  // The whole machine is split by CPU time only if there is nothing finer.
   std::optional<Shares> SharesOfChannel(size_t index) const {
     const PowerChannel& channel = power_.channels[index];
     const bool device = std::find(devices_.begin(), devices_.end(), index) != devices_.end();
@@ -166,11 +157,11 @@ bool IsAnythingWatched(const Recording& recording) {
                      [](const Task& task) { return task.owner == TaskOwner::kWatched; });
 }
 
-PowerTrace Virtualize(const PowerTrace& power, const Recording& recording, SplitRule rule,
-                      std::vector<Note>& notes) {
+OurPower Virtualize(const PowerTrace& power, const Recording& recording, SplitRule rule,
+                    std::vector<Note>& notes) {
   if (!IsAnythingWatched(recording)) {
     notes.emplace_back(NoteKind::kNothingWatched);
-    return power;
+    return {power, {}};
   }
   return Virtualizer(power, recording, rule, notes).Run();
 }

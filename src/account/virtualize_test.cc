@@ -1,19 +1,13 @@
 #include <cmath>
 #include <random>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "account/account.h"
 #include "account/recording_testing.h"
+#include "base/matchers_for_test.h"
 #include "types/note_testing.h"
 
 namespace beryl::account {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 double EnergyOf(const PowerChannel& channel) {
   return channel.values.back() - channel.values.front();
@@ -24,12 +18,7 @@ double EnergyOf(const PowerChannel& channel) {
 TEST(VirtualizeTest, AStepDoesNotLag) {
   TestRecording test({0});
   const uint32_t task = test.AddTask(7);
-  test.Sample(0);
-  for (int64_t at = 20; at <= 1000; at += 20) {
-    test.Run(task, 0, 20);
-    test.Busy(0, 20);
-    test.Sample(at);
-  }
+  test.RunASecond(task, 20, 20, 20);
   std::vector<double> watts(250, 10.0);
   std::fill(watts.begin() + 100, watts.end(), 110.0);
   PowerTrace power;
@@ -89,8 +78,8 @@ TEST(VirtualizeTest, TheWallIsToldApartWhereItIsTheOneDevice) {
   EXPECT_THAT(Plain(notes), ElementsAre("only_ours wall"));
 }
 
-// Not known is not nothing: of a GPU whose users are not known all stays, or, if that is so only
-// for a moment, there is a gap.
+// If the users of a GPU are unknown, all of its energy stays; if they are unknown briefly, there is
+// a gap.
 TEST(VirtualizeTest, WhatIsNotKnownOfAGpuIsNotZero) {
   Recording recording;
   recording.start = Nanos{kTestStart};

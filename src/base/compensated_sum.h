@@ -1,6 +1,6 @@
-// A running sum that keeps what each addition rounds away (Knuth's two-sum). The difference of two
-// states of one sum is then exact to the last bit of the *difference*, which is what lets an
-// operation of a microjoule be read off the running total of a run of megajoules.
+// A running sum that keeps the rounding error of each addition (Knuth's two-sum). The difference
+// between two states of a sum is exact to the last bit of the *difference*, so the energy of a
+// microjoule operation can be read off the running total of a megajoule run.
 #pragma once
 
 namespace beryl {
@@ -16,7 +16,7 @@ class CompensatedSum {
 
   double value() const { return high_ + low_; }
 
-  // What was added since `earlier`, a former state of this sum.
+  // What was added since `earlier`, a previous state of this sum.
   double Since(const CompensatedSum& earlier) const {
     return (high_ - earlier.high_) + (low_ - earlier.low_);
   }

@@ -9,7 +9,7 @@ namespace beryl {
 namespace {
 
 constexpr size_t kReadBytes = size_t{128} << 10;
-constexpr size_t kLongestLine = size_t{64} << 20;
+constexpr size_t kLongestLine = size_t{4} << 20;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
@@ -56,13 +56,13 @@ void CsvReader::SkipByteOrderMark() {
   }
 }
 
-// Keeps what was not given out yet and reads on behind it. False: there is no more.
+// Keeps the unread bytes and reads more after them. False at the end.
 bool CsvReader::Refill() {
   if (source_ == nullptr) return false;
   const auto left = static_cast<size_t>(end_ - at_);
   if (left > kLongestLine) {
     status_ = InvalidError(fmt::format(
-        "{}: line {}, at byte {}, is longer than {} MiB: this is no CSV", source_->name(),
+        "{}: line {}, at byte {}, is longer than {} MiB: this is not CSV", source_->name(),
         line_ + 1, passed_ + static_cast<uint64_t>(at_ - begin_), kLongestLine >> 20));
     at_ = end_;
     source_ = nullptr;

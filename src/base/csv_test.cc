@@ -2,14 +2,10 @@
 
 #include <random>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "base/matchers_for_test.h"
 
 namespace beryl {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 using Row = std::vector<std::string>;
 
@@ -137,7 +133,7 @@ TEST(CsvTest, WhatHasNoLinesIsNoCsv) {
   EXPECT_FALSE(reader.Next(fields));
   ASSERT_FALSE(reader.status());
   EXPECT_THAT(reader.status().error().message,
-              HasSubstr("disk.img: line 2, at byte 4, is longer than 64 MiB"));
+              HasSubstr("disk.img: line 2, at byte 4, is longer than 4 MiB"));
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ Result<std::string> Inflate(std::string_view deflated, size_t size) {
 }
 
 std::string Gzip(std::string_view bytes) {
-  // Both formats hold the same stream; only what stands around it differs.
+  // Both formats hold the same stream; only header and trailer differ.
   constexpr size_t kZlibHead = 2;
   constexpr size_t kZlibTail = 4;
   const std::string deflated = Deflate(bytes);

@@ -1,4 +1,4 @@
-// Blocks of bytes made smaller and back, and a checksum.
+// Compresses and decompresses blocks of bytes; a checksum.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace beryl {
 
-// zlib's format.
+// In zlib's format.
 std::string Deflate(std::string_view bytes);
-// `size` is what the bytes were before; anything else is an error.
+// Fails unless the result has exactly `size` bytes.
 Result<std::string> Inflate(std::string_view deflated, size_t size);
-// A whole gzip file, without name and time: the same bytes give the same file.
+// A complete gzip file without name and time: equal bytes give equal files.
 std::string Gzip(std::string_view bytes);
 
-// CRC-32 as gzip has it.
+// CRC-32 as in gzip.
 uint32_t Checksum(std::string_view bytes, uint32_t before = 0);
 
 }  // namespace beryl

@@ -1,235 +1,31 @@
 #include "base/event_stream.h"
 
 #include <algorithm>
-#include <array>
 #include <condition_variable>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <optional>
-#include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/event_chunk.h"
+#include "base/parallel.h"
+
 namespace beryl {
 namespace {
 
-// One event, or what follows the events, may be this long before it is an error.
+// An event, or the text after the events, that is longer than this is an error.
 constexpr size_t kLongestJoin = size_t{64} << 20;
-// Chunks that may wait for their turn, for each worker.
+// Chunks that may wait for their turn, per worker.
 constexpr uint64_t kAheadPerWorker = 3;
 constexpr int kMostWorkers = 64;
 
-bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-// Of the bytes of a UTF-8 character: the first of several, and the others.
+// The first byte of a multi-byte UTF-8 character, and the following bytes.
 bool IsLead(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0xC0; }
 bool IsContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
-// Bytes with room around them for what makes them a document: they are parsed where they stand.
-class ChunkText {
- public:
-  static constexpr size_t kFrontRoom = 16;
-  static constexpr size_t kBackRoom = 8 + simdjson::SIMDJSON_PADDING;
-
-  ChunkText() = default;
-  explicit ChunkText(size_t capacity)
-      : bytes_(std::make_unique_for_overwrite<char[]>(kFrontRoom + capacity + kBackRoom)),
-        capacity_(capacity) {}
-
-  char* data() { return bytes_.get() + kFrontRoom; }
-  std::string_view view() const { return {bytes_.get() + kFrontRoom, size_}; }
-  size_t size() const { return size_; }
-  size_t capacity() const { return capacity_; }
-  void set_size(size_t size) { size_ = size; }
-
- private:
-  std::unique_ptr<char[]> bytes_;
-  size_t capacity_ = 0;
-  size_t size_ = 0;
-};
-
-struct Chunk {
-  uint64_t sequence = 0;
-  uint64_t offset = 0;  // of the text in the file
-  ChunkText text;
-  bool first = false;
-  bool last = false;
-  int worker = 0;
-};
-
-enum class Outcome {
-  kWhole,     // every event was seen, and more may follow
-  kBroken,    // the walk stopped at `stop`
-  kClosed,    // the events array ended at `stop`, inside the chunk
-  kNoEvents,  // the outer object has no events so far
-};
-
-struct ChunkResult {
-  Outcome outcome = Outcome::kWhole;
-  size_t stop = 0;  // offset in the chunk's text
-  uint64_t replaced_bytes = 0;
-  uint64_t first_replaced = 0;
-  std::unique_ptr<EventBatch> batch;
-};
-
-// Makes a document out of a chunk and walks it.
-class ChunkParser {
- public:
-  explicit ChunkParser(std::unique_ptr<EventVisitor> visitor) : visitor_(std::move(visitor)) {}
-
-  // Leaves the chunk's text as it was, but for bytes that had to be made harmless.
-  ChunkResult Parse(Chunk& chunk, bool bare_array) {
-    bare_array_ = bare_array;
-    ChunkResult result;
-    const std::string_view whole = chunk.text.view();
-    text_start_ = 0;
-    while (!chunk.first && text_start_ < whole.size() &&
-           (IsSpace(whole[text_start_]) || whole[text_start_] == ',')) {
-      ++text_start_;
-    }
-    text_ = whole.substr(text_start_);
-    file_offset_ = chunk.offset + text_start_;
-    const std::string_view front = chunk.first ? "" : bare_array ? "[" : R"({"traceEvents":[)";
-    // The walk must end behind the last event, and nowhere else can these brackets end anything:
-    // they open as many as they close, so an event that was cut stays open whatever was cut in it.
-    const std::string back = bare_array ? ",[[]]" : ",[[]}";
-
-    document_ = chunk.text.data() + text_start_ - front.size();
-    front_size_ = front.size();
-    std::array<char, ChunkText::kFrontRoom> overwritten{};
-    std::memcpy(overwritten.data(), document_, front.size());
-    std::memcpy(document_, front.data(), front.size());
-
-    std::string end = back;
-    auto status = Open(end);
-    // A string that was cut has to be closed, behind a backslash that has to be escaped.
-    for (const char* quote : {"\"", "\\\""}) {
-      if (status != simdjson::UNCLOSED_STRING) break;
-      end = quote + back;
-      status = Open(end);
-    }
-    if (status == simdjson::UTF8_ERROR || status == simdjson::UNESCAPED_CHARS) {
-      size_t where = 0;
-      result.replaced_bytes = json::Sanitize(chunk.text.data() + text_start_, text_.size(), where);
-      result.first_replaced = file_offset_ + where;
-      status = Open(end);
-    }
-    if (status == simdjson::SUCCESS) {
-      Walk(result);
-    } else {
-      result.outcome = Outcome::kBroken;
-      result.stop = text_start_;
-    }
-    std::memcpy(document_, overwritten.data(), front.size());
-    result.batch = visitor_->Take();
-    return result;
-  }
-
- private:
-  simdjson::error_code Open(std::string_view back) {
-    char* end = document_ + front_size_ + text_.size();
-    std::memcpy(end, back.data(), back.size());
-    // Blanks behind the end, so that nothing left in the buffer can look like a closing bracket.
-    std::memset(end + back.size(), ' ', simdjson::SIMDJSON_PADDING);
-    const size_t size = front_size_ + text_.size() + back.size();
-    return parser_.iterate(document_, size, size + simdjson::SIMDJSON_PADDING).get(walked_);
-  }
-
-  // Offset in the chunk's text of a place in the document.
-  size_t TextOffset(const char* place) const {
-    const auto at = static_cast<size_t>(place - document_);
-    return text_start_ + std::min(at - std::min(at, front_size_), text_.size());
-  }
-
-  void Walk(ChunkResult& result) {
-    if (bare_array_) {
-      simdjson::ondemand::array array;
-      if (walked_.get_array().get(array) != simdjson::SUCCESS) {
-        result.outcome = Outcome::kBroken;
-        result.stop = text_start_;
-        return;
-      }
-      WalkArray(array, result);
-      return;
-    }
-    simdjson::ondemand::object object;
-    if (walked_.get_object().get(object) == simdjson::SUCCESS) {
-      for (auto member : object) {
-        simdjson::ondemand::raw_json_string key;
-        simdjson::ondemand::value value;
-        if (member.key().get(key) != simdjson::SUCCESS ||
-            member.value().get(value) != simdjson::SUCCESS) {
-          break;
-        }
-        if (json::Key(key.raw()) == "traceEvents") {
-          simdjson::ondemand::array array;
-          if (value.raw_json_token().data() >= TextEnd() ||
-              value.get_array().get(array) != simdjson::SUCCESS) {
-            break;
-          }
-          WalkArray(array, result);
-          return;
-        }
-        visitor_->Member(json::Key(key.raw()), json::Value(value));
-      }
-    }
-    result.outcome = Outcome::kNoEvents;
-    result.stop = text_start_;
-  }
-
-  void WalkArray(simdjson::ondemand::array& array, ChunkResult& result) {
-    const char* event_start = document_ + front_size_;
-    for (auto element : array) {
-      simdjson::ondemand::value value;
-      bool ok = element.get(value) == simdjson::SUCCESS;
-      if (ok) {
-        event_start = value.raw_json_token().data();
-        if (event_start >= TextEnd()) return;
-        ok = IsWholeOrObject(value) &&
-             visitor_->Event(json::Value(value),
-                             file_offset_ + TextOffset(event_start) - text_start_);
-      }
-      if (!ok) {
-        result.outcome = Outcome::kBroken;
-        result.stop = TextOffset(event_start);
-        return;
-      }
-    }
-    const char* after = nullptr;
-    if (walked_.current_location().get(after) == simdjson::SUCCESS) {
-      result.outcome = Outcome::kClosed;
-      result.stop = TextOffset(after);
-    }
-  }
-
-  // Visitors walk objects and so find out whether they are whole; anything else they do not look
-  // into.
-  bool IsWholeOrObject(simdjson::ondemand::value& value) const {
-    std::string_view token = value.raw_json_token();
-    if (token.front() == '{') return true;
-    if (token.front() == '[') {
-      simdjson::ondemand::array array;
-      return value.get_array().get(array) == simdjson::SUCCESS &&
-             array.raw_json().get(token) == simdjson::SUCCESS;
-    }
-    return token.data() + token.size() < TextEnd();
-  }
-
-  const char* TextEnd() const { return document_ + front_size_ + text_.size(); }
-
-  std::unique_ptr<EventVisitor> visitor_;
-  simdjson::ondemand::parser parser_;
-  simdjson::ondemand::document walked_;
-  char* document_ = nullptr;
-  std::string_view text_;
-  size_t text_start_ = 0;
-  size_t front_size_ = 0;
-  uint64_t file_offset_ = 0;
-  bool bare_array_ = false;
-};
 
 // Reads the file and cuts it where an event seems to end.
 class Cutter {
@@ -240,7 +36,7 @@ class Cutter {
   bool bare_array() const { return bare_array_; }
   uint64_t bytes() const { return offset_ + rest_.size(); }
 
-  // A buffer that is no longer used; its memory is warm.
+  // Takes back an unused buffer, whose memory is warm.
   void Recycle(ChunkText text) {
     if (text.capacity() == kOverlap + chunk_bytes_) spare_.push_back(std::move(text));
   }
@@ -257,9 +53,8 @@ class Cutter {
     }
     char* text = chunk.text.data();
     std::memcpy(text, rest_.data(), rest_.size());
-    auto got = source_.Read(text + rest_.size(), chunk_bytes_);
-    if (!got) return got.error();
-    size_t size = rest_.size() + *got;
+    auto got = TRY(source_.Read(text + rest_.size(), chunk_bytes_));
+    size_t size = rest_.size() + got;
     if (chunk.first) {
       if (std::string_view(text, size).starts_with("\xEF\xBB\xBF")) std::memset(text, ' ', 3);
       const std::string_view view(text, size);
@@ -267,7 +62,7 @@ class Cutter {
       bare_array_ = start != std::string_view::npos && view[start] == '[';
     }
     chunk.offset = offset_;
-    chunk.last = ended_ = *got < chunk_bytes_;
+    chunk.last = ended_ = got < chunk_bytes_;
     rest_.clear();
     if (!chunk.last) {
       const size_t cut = GuessCut({text, size});
@@ -280,7 +75,7 @@ class Cutter {
   }
 
  private:
-  // Just behind the last `}` that is followed by `,` and `{`, or the whole text.
+  // Just after the last `}` that is followed by `,` and `{`, or the whole text.
   static size_t GuessCut(std::string_view text) {
     size_t end = text.size();
     for (int attempt = 0; attempt < 1000; ++attempt) {
@@ -295,13 +90,13 @@ class Cutter {
       }
       end = open - 1;
     }
-    // Not inside a character: half of one is not valid text.
+    // Do not cut inside a character: half a character is not valid text.
     size_t cut = text.size();
     while (cut > 0 && cut + 3 > text.size() && IsContinuation(text[cut - 1])) --cut;
     return cut > 0 && IsLead(text[cut - 1]) ? cut - 1 : text.size();
   }
 
-  // Room for what one chunk leaves to the next.
+  // Room for what one chunk leaves for the next.
   static constexpr size_t kOverlap = size_t{64} << 10;
 
   ByteSource& source_;
@@ -314,7 +109,7 @@ class Cutter {
   bool bare_array_ = false;
 };
 
-// Takes parsed chunks in file order, joins what was cut wrong, and keeps the books.
+// Takes parsed chunks in file order, joins wrong cuts, and keeps the totals.
 class Merger {
  public:
   Merger(std::string name, std::unique_ptr<EventVisitor> joiner, int joiner_number,
@@ -337,8 +132,7 @@ class Merger {
     }
     commit_(std::move(result.batch), chunk.worker, false);
     carry_->text += chunk.text.view();
-    // Only twice as much text is worth another try: so a long event costs no more than twice its
-    // length.
+    // Try again only with twice as much text, so that a long event costs at most twice its length.
     if (carry_->text.size() < carry_->try_again_at && !chunk.last) return;
     const Carried carried = std::move(*carry_);
     carry_.reset();
@@ -362,7 +156,7 @@ class Merger {
     return end_;
   }
 
-  // What followed the events. Damage there loses nothing that was accounted: the events stand.
+  // Walks the text after the events. Damage there does not affect the events, which are complete.
   void WalkTrailer(EventVisitor& visitor, bool bare_array) {
     if (!closed_) return;
     const std::string_view front = bare_array ? "[]" : R"({"":[])";
@@ -434,7 +228,7 @@ class Merger {
     const size_t shift = from_start ? 0 : 1;
     const auto syntax = json::FindSyntaxError(text);
     if (!syntax) {
-      // Bracket by bracket this is JSON, yet the reader refuses it: its nesting does not match.
+      // The brackets are balanced JSON, yet the reader refuses it: their nesting does not match.
       error_ =
           InvalidError(fmt::format("{}: the event at byte {} cannot be read; expected an object",
                                    name_, chunk.offset + stop));
@@ -472,7 +266,7 @@ class Merger {
                      chunk.first && stop == 0};
   }
 
-  // What has to be parsed again together with the next chunk.
+  // A chunk that must be parsed again together with the next one.
   struct Carried {
     std::string text;
     uint64_t offset = 0;
@@ -496,7 +290,7 @@ class Merger {
 
 Result<EventStreamEnd> WalkEvents(ByteSource& source, const EventStreamOptions& options,
                                   const MakeVisitor& make_visitor, const CommitBatch& commit) {
-  // No more workers than there are chunks, as far as that is known.
+  // No more workers than chunks, as far as the number of chunks is known.
   const uint64_t chunks = source.file_size() > 0 ? source.file_size() / options.chunk_bytes + 1
                                                  : static_cast<uint64_t>(kMostWorkers);
   const int workers = static_cast<int>(std::clamp<uint64_t>(
@@ -521,8 +315,8 @@ Result<EventStreamEnd> WalkEvents(ByteSource& source, const EventStreamOptions& 
   parsers.reserve(static_cast<size_t>(workers));
   for (int number = 0; number < workers; ++number) parsers.emplace_back(make_visitor(number));
 
-  auto work = [&](int number) {
-    ChunkParser& parser = parsers[static_cast<size_t>(number)];
+  auto work = [&](size_t number) {
+    ChunkParser& parser = parsers[number];
     std::unique_lock lock(mutex);
     for (;;) {
       changed.wait(lock, [&] { return stop || cutter.ended() || cut - merged < ahead; });
@@ -538,7 +332,7 @@ Result<EventStreamEnd> WalkEvents(ByteSource& source, const EventStreamOptions& 
       if (options.progress) options.progress(source.file_position());
       const bool bare_array = cutter.bare_array();
       Chunk chunk = std::move(*next);
-      chunk.worker = number;
+      chunk.worker = static_cast<int>(number);
       lock.unlock();
       ChunkResult result = parser.Parse(chunk, bare_array);
       lock.lock();
@@ -562,15 +356,11 @@ Result<EventStreamEnd> WalkEvents(ByteSource& source, const EventStreamOptions& 
     }
   };
 
-  std::vector<std::thread> others;
-  others.reserve(static_cast<size_t>(workers));
-  try {
-    for (int number = 1; number < workers; ++number) others.emplace_back(work, number);
-  } catch (const std::system_error&) {
-    // The system gives no more threads: those that there are do the work.
-  }
-  work(0);
-  for (std::thread& other : others) other.join();
+  InParallel(static_cast<size_t>(workers), work, [&] {
+    const std::lock_guard lock(mutex);
+    stop = true;
+    changed.notify_all();
+  });
 
   if (read_error) return *read_error;
   if (merger.error()) return *merger.error();

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -22,7 +20,7 @@ constexpr size_t kGzipInput = size_t{256} << 10;
 
 std::string Reason() { return std::strerror(errno); }
 
-// Reads until `size` bytes are there or the file ends.
+// Reads until there are `size` bytes or the file ends.
 Result<size_t> ReadFully(int fd, char* buffer, size_t size, const std::string& name) {
   size_t done = 0;
   while (done < size) {
@@ -33,16 +31,6 @@ Result<size_t> ReadFully(int fd, char* buffer, size_t size, const std::string& n
     done += static_cast<size_t>(n);
   }
   return done;
-}
-
-Result<bool> WriteFully(int fd, std::string_view bytes, const std::string& name) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return IoError(fmt::format("{}: cannot write: {}", name, Reason()));
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  return true;
 }
 
 }  // namespace
@@ -70,9 +58,8 @@ struct ByteSource::State {
   Result<size_t> ReadFile(char* buffer, size_t size) {
     size_t n = 0;
     if (fd >= 0) {
-      auto got = ReadFully(fd, buffer, size, name);
-      if (!got) return got.error();
-      n = *got;
+      auto got = TRY(ReadFully(fd, buffer, size, name));
+      n = got;
     } else {
       n = std::min(size, memory.size());
       std::memcpy(buffer, memory.data(), n);
@@ -82,43 +69,41 @@ struct ByteSource::State {
     return n;
   }
 
-  // Decides between plain and gzip by the first two bytes.
-  Result<bool> Start() {
+  // Tells plain from gzip by the first two bytes.
+  Status Start() {
     started = true;
     compressed.resize(2);
-    auto got = ReadFile(compressed.data(), 2);
-    if (!got) return got.error();
-    compressed.resize(*got);
-    if (*got < 2 || compressed[0] != '\x1f' || compressed[1] != '\x8b') {
+    auto got = TRY(ReadFile(compressed.data(), 2));
+    compressed.resize(got);
+    if (got < 2 || compressed[0] != '\x1f' || compressed[1] != '\x8b') {
       peeked.assign(compressed.begin(), compressed.end());
-      return true;
+      return {};
     }
     gzip = true;
     if (inflateInit2(&inflater, 15 + 16) != Z_OK) return IoError(name + ": out of memory");
     compressed.resize(kGzipInput);
     inflater.next_in = reinterpret_cast<Bytef*>(compressed.data());
     inflater.avail_in = 2;
-    return true;
+    return {};
   }
 
-  // Has at least two bytes at hand unless the file ends: a member's end has to see whether another
-  // member follows.
-  Result<bool> Refill() {
-    if (inflater.avail_in >= 2) return true;
+  // Buffers at least two bytes unless the file ends: at the end of a gzip member, they show whether
+  // another member follows.
+  Status Refill() {
+    if (inflater.avail_in >= 2) return {};
     std::memmove(compressed.data(), inflater.next_in, inflater.avail_in);
     auto got =
-        ReadFile(compressed.data() + inflater.avail_in, compressed.size() - inflater.avail_in);
-    if (!got) return got.error();
+        TRY(ReadFile(compressed.data() + inflater.avail_in, compressed.size() - inflater.avail_in));
     inflater.next_in = reinterpret_cast<Bytef*>(compressed.data());
-    inflater.avail_in += static_cast<uInt>(*got);
-    return true;
+    inflater.avail_in += static_cast<uInt>(got);
+    return {};
   }
 
   Result<size_t> Inflate(char* buffer, size_t size) {
     inflater.next_out = reinterpret_cast<Bytef*>(buffer);
     inflater.avail_out = static_cast<uInt>(size);
     while (inflater.avail_out > 0 && !gzip_ended) {
-      if (auto ok = Refill(); !ok) return ok.error();
+      TRY(Refill());
       if (inflater.avail_in == 0) {
         gzip_ended = true;
         damage = fmt::format("the gzip stream is cut short after {} bytes", position);
@@ -128,7 +113,7 @@ struct ByteSource::State {
       const uInt before_out = inflater.avail_out;
       const int status = inflate(&inflater, Z_NO_FLUSH);
       if (status == Z_STREAM_END) {
-        if (auto ok = Refill(); !ok) return ok.error();
+        TRY(Refill());
         const bool more =
             inflater.avail_in >= 2 && inflater.next_in[0] == 0x1f && inflater.next_in[1] == 0x8b;
         gzip_ended = !more || inflateReset(&inflater) != Z_OK;
@@ -147,17 +132,16 @@ struct ByteSource::State {
 
   Result<size_t> Read(char* buffer, size_t size) {
     if (!started) {
-      if (auto ok = Start(); !ok) return ok.error();
+      TRY(Start());
     }
     size_t done = std::min(size, peeked.size() - peeked_used);
     std::memcpy(buffer, peeked.data() + peeked_used, done);
     peeked_used += done;
     while (done < size) {
       const size_t step = std::min(size - done, size_t{1} << 30);  // zlib counts in 32 bits
-      auto got = gzip ? Inflate(buffer + done, step) : ReadFile(buffer + done, step);
-      if (!got) return got.error();
-      done += *got;
-      if (*got < step) break;
+      auto got = TRY(gzip ? Inflate(buffer + done, step) : ReadFile(buffer + done, step));
+      done += got;
+      if (got < step) break;
     }
     return done;
   }
@@ -188,6 +172,12 @@ Result<ByteSource> ByteSource::Open(const std::string& path) {
   return ByteSource(std::move(state));
 }
 
+Result<ByteSource> ByteSource::OpenAsItIs(const std::string& path) {
+  auto source = TRY(Open(path));
+  source.state_->started = true;
+  return source;
+}
+
 ByteSource ByteSource::FromMemory(std::string_view bytes, std::string name) {
   auto state = std::make_unique<State>();
   state->name = std::move(name);
@@ -200,13 +190,12 @@ Result<size_t> ByteSource::Read(char* buffer, size_t size) { return state_->Read
 
 Result<std::string_view> ByteSource::Peek(size_t size) {
   std::string text(size, '\0');
-  auto got = state_->Read(text.data(), size);
-  if (!got) return got.error();
-  // What an earlier, longer look has read stays in front of the rest.
-  text.resize(*got);
+  auto got = TRY(state_->Read(text.data(), size));
+  // Bytes read by an earlier, longer Peek stay in front of the rest.
+  text.resize(got);
   state_->peeked = text.append(state_->peeked, state_->peeked_used);
   state_->peeked_used = 0;
-  return std::string_view(state_->peeked).substr(0, *got);
+  return std::string_view(state_->peeked).substr(0, got);
 }
 
 const std::string& ByteSource::name() const { return state_->name; }
@@ -219,94 +208,38 @@ Result<std::string> ReadAll(ByteSource& source, size_t limit) {
   for (size_t step = size_t{1} << 16;; step *= 2) {
     const size_t before = text.size();
     text.resize(before + step);
-    auto got = source.Read(text.data() + before, step);
-    if (!got) return got.error();
-    text.resize(before + *got);
+    auto got = TRY(source.Read(text.data() + before, step));
+    text.resize(before + got);
     if (text.size() > limit) {
       return InvalidError(
           fmt::format("{}: larger than the {} MiB this can be", source.name(), limit >> 20));
     }
-    if (*got < step) return text;
+    if (got < step) return text;
   }
 }
 
-OutputFile::OutputFile(std::string path, std::string temporary, int fd)
-    : path_(std::move(path)), temporary_(std::move(temporary)), fd_(fd) {}
-
-OutputFile::OutputFile(OutputFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      temporary_(std::exchange(other.temporary_, {})),
-      fd_(std::exchange(other.fd_, -1)) {}
-
-OutputFile& OutputFile::operator=(OutputFile&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(temporary_, other.temporary_);
-  std::swap(fd_, other.fd_);
-  return *this;
+Result<OutputFile> OutputFile::Open(const std::string& path) {
+  return OutputFile(TRY(NewFile::Open(path)));
 }
 
-OutputFile::~OutputFile() {
-  if (temporary_.empty()) return;
-  if (fd_ >= 0) ::close(fd_);
-  ::unlink(temporary_.c_str());
-}
-
-Result<OutputFile> OutputFile::Open(const std::string& given) {
-  if (given == "-") return OutputFile("standard output", "", STDOUT_FILENO);
-  // Through a link, the file it leads to is replaced, not the link.
-  std::error_code unresolved;
-  const std::filesystem::path resolved = std::filesystem::canonical(given, unresolved);
-  const std::string path = unresolved ? given : resolved.string();
-  struct stat info {};
-  const bool exists = ::stat(path.c_str(), &info) == 0;
-  // Devices and pipes cannot be replaced by a rename; they are written in place.
-  const bool in_place = exists && !S_ISREG(info.st_mode);
-  std::string temporary = in_place ? "" : fmt::format("{}.{}.part", path, ::getpid());
-  const std::string& target = in_place ? path : temporary;
-  const int fd = ::open(target.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (in_place ? 0 : O_TRUNC),
-                        exists ? info.st_mode & 0777 : 0666);
-  if (fd < 0) return IoError(fmt::format("'{}': cannot write: {}", given, Reason()));
-  return OutputFile(path, std::move(temporary), fd);
-}
-
-Result<bool> OutputFile::Commit(std::string_view bytes) {
-  if (auto ok = WriteFully(fd_, bytes, path_); !ok) return ok;
-  if (temporary_.empty()) return true;
-  if (::close(std::exchange(fd_, -1)) != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    return IoError(fmt::format("{}: cannot write: {}", path_, Reason()));
-  }
-  temporary_.clear();
-  return true;
+Status OutputFile::Commit(std::string_view bytes) {
+  TRY(file_.Write(bytes));
+  return file_.Place();
 }
 
 Result<GrowingFile> GrowingFile::Open(const std::string& path) {
-  if (path == "-") return GrowingFile("standard output", STDOUT_FILENO);
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0) return IoError(fmt::format("'{}': cannot write: {}", path, Reason()));
-  return GrowingFile(path, fd);
+  return GrowingFile(TRY(NewFile::Open(path)));
 }
 
-GrowingFile::GrowingFile(GrowingFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      fd_(std::exchange(other.fd_, -1)),
-      size_(std::exchange(other.size_, 0)) {}
-
-GrowingFile& GrowingFile::operator=(GrowingFile&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(fd_, other.fd_);
-  std::swap(size_, other.size_);
-  return *this;
+GrowingFile GrowingFile::Of(int fd, std::string name) {
+  return GrowingFile(NewFile::Of(fd, std::move(name)));
 }
 
-GrowingFile::~GrowingFile() {
-  if (fd_ > STDERR_FILENO) ::close(fd_);
-}
-
-Result<bool> GrowingFile::Append(std::string_view bytes) {
-  // A device or a pipe has no length to cut; that is no failure.
-  if (size_ == 0 && fd_ > STDERR_FILENO && ::ftruncate(fd_, 0) != 0) errno = 0;
+Status GrowingFile::Append(std::string_view bytes) {
   size_ += bytes.size();
-  return WriteFully(fd_, bytes, path_);
+  return file_.Write(bytes);
 }
+
+Status GrowingFile::Show(bool synced) { return file_.Place(synced); }
 
 }  // namespace beryl

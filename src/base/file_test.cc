@@ -8,14 +8,12 @@
 #include <random>
 #include <string>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <zlib.h>
+
+#include "base/matchers_for_test.h"
 
 namespace beryl {
 namespace {
-
-using ::testing::HasSubstr;
 
 std::string Gzip(std::string_view text, size_t comment_bytes = 0) {
   z_stream deflater{};

@@ -2,33 +2,18 @@
 
 #include <algorithm>
 #include <charconv>
-#include <vector>
 
 #include <fmt/format.h>
+
+#include "base/out_of_memory.h"
+#include "base/text.h"
 
 namespace beryl::json {
 namespace {
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-// Length of the valid UTF-8 sequence at the front of `text`, or 0.
-size_t Utf8Length(const unsigned char* text, size_t size) {
-  const unsigned char lead = text[0];
-  if (lead < 0x80) return 1;
-  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || length > size) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((text[i] & 0xC0) != 0x80) return 0;
-  }
-  const unsigned char second = text[1];
-  const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
-  const bool surrogate = lead == 0xED && second >= 0xA0;
-  const bool too_large = lead == 0xF4 && second >= 0x90;
-  return overlong || surrogate || too_large ? 0 : length;
-}
-
-// A pushdown check of the grammar, with its own stack: text may nest deeper than the machine's
-// would allow.
+// Checks the grammar with an explicit stack: text may nest deeper than the call stack allows.
 class SyntaxChecker {
  public:
   explicit SyntaxChecker(std::string_view text) : text_(text) {}
@@ -128,7 +113,10 @@ class SyntaxChecker {
     const bool number = !word.empty() && (word[0] == '-' || (word[0] >= '0' && word[0] <= '9')) &&
                         word.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
     if (number || word == "true" || word == "false" || word == "null") return true;
-    if (at_ < text_.size()) at_ = start;
+    // A word at the end may have been cut, but only if it begins like one of these.
+    const auto begins = [&](std::string_view whole) { return whole.starts_with(word); };
+    const bool cut = begins("true") || begins("false") || begins("null");
+    if (at_ < text_.size() || !cut) at_ = start;
     return Expected(expected);
   }
 
@@ -136,7 +124,7 @@ class SyntaxChecker {
   size_t at_ = 0;
   State state_ = State::kValue;
   std::string expected_;
-  std::string open_;  // the brackets that are open, as a stack
+  std::string open_;  // stack of open brackets
 };
 
 }  // namespace
@@ -166,8 +154,8 @@ std::string_view Value::Raw(size_t limit) {
   return ok ? raw.substr(0, limit) : std::string_view();
 }
 
-Result<bool> WalkObject(std::string& text, const std::string& name,
-                        const std::function<void(Key, Value)>& visit) {
+Status WalkObject(std::string& text, const std::string& name,
+                  const std::function<void(Key, Value)>& visit) {
   text.reserve(text.size() + simdjson::SIMDJSON_PADDING);
   simdjson::ondemand::parser parser;
   simdjson::ondemand::document document;
@@ -181,9 +169,10 @@ Result<bool> WalkObject(std::string& text, const std::string& name,
     Sanitize(text.data(), text.size(), first);
     status = open();
   }
+  if (status == simdjson::MEMALLOC) throw OutOfMemory(text.size());
   if (status == simdjson::SUCCESS && document.get_object().get(object) == simdjson::SUCCESS &&
       Value::Members(object, visit)) {
-    return true;
+    return {};
   }
   const auto error = FindSyntaxError(text);
   if (!error) return InvalidError(fmt::format("{}: expected a JSON object", name));
@@ -214,8 +203,7 @@ size_t Sanitize(char* text, size_t size, size_t& first) {
   for (size_t i = 0; i < size;) {
     const auto byte = static_cast<unsigned char>(text[i]);
     if (byte < 0x20) {
-      // White space between tokens means the same as a blank; inside a string it is not allowed
-      // raw.
+      // White space between tokens equals a blank; inside a string it is not allowed unescaped.
       if (IsSpace(text[i])) {
         text[i] = ' ';
       } else {
@@ -224,7 +212,7 @@ size_t Sanitize(char* text, size_t size, size_t& first) {
       ++i;
       continue;
     }
-    const size_t length = Utf8Length(reinterpret_cast<const unsigned char*>(text) + i, size - i);
+    const size_t length = Utf8Length({text + i, size - i});
     if (length == 0) replace(i, '?');
     i += length == 0 ? 1 : length;
   }

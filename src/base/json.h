@@ -1,9 +1,8 @@
-// JSON in: walking objects and arrays front to back, without building a document.
+// JSON input: walks objects and arrays front to back, without building a document.
 //
-// The parser behind this is simdjson's On-Demand reader, which is named nowhere else. Values are
-// looked at where they stand in the text: a Value, and every view taken from it, is good only until
-// the walk moves on. Every walk says whether the text was well-formed up to its end; what was seen
-// of an object whose walk failed has to be thrown away.
+// Wraps simdjson's On-Demand reader; no other file includes it. A Value, and every view taken from
+// it, points into the text and is valid only until the walk moves on. Every walk returns whether
+// the text was well-formed to its end; if not, discard what it visited.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +18,7 @@
 
 namespace beryl::json {
 
-// The name of a member, compared as it stands in the text (escapes in names are not undone).
+// The name of a member, compared as written in the text (escapes in names are not decoded).
 class Key {
  public:
   explicit Key(const char* text) : text_(text) {}
@@ -32,7 +31,7 @@ class Key {
   bool StartsWith(const char (&literal)[kSize]) const {
     return std::memcmp(text_, literal, kSize - 1) == 0;
   }
-  // Runs up to the next quote.
+  // Stops at the next quote.
   std::string_view Text() const { return {text_, std::strcspn(text_, "\"")}; }
 
  private:
@@ -43,8 +42,8 @@ class Value {
  public:
   explicit Value(simdjson::ondemand::value value) : value_(value) {}
 
-  // The text of a number, string (with its quotes) or literal; for an object or array its first
-  // byte.
+  // The text of a number, string (with its quotes) or literal; the first byte of an object or
+  // array.
   std::string_view Token() {
     std::string_view token = value_.raw_json_token();
     while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ') {
@@ -56,7 +55,7 @@ class Value {
   bool IsObject() { return First() == '{'; }
   bool IsArray() { return First() == '['; }
 
-  // The content of a string with escapes undone; nothing if this is not a string.
+  // The content of a string with escapes decoded; nothing if this is not a string.
   std::optional<std::string_view> String() {
     std::string_view token = Token();
     if (token.size() < 2 || token.front() != '"') return std::nullopt;
@@ -65,17 +64,17 @@ class Value {
     std::string_view plain;
     return value_.get_string().get(plain) == simdjson::SUCCESS ? plain : inside;
   }
-  // A whole number, also one written as a string; nothing if this is neither.
+  // A whole number, or a string that contains one; nothing for anything else.
   std::optional<int64_t> Integer();
 
-  // Calls visit(Key, Value) for each member. False: the text is broken, or this is no object.
+  // Calls visit(Key, Value) for each member. False if the text is broken or this is not an object.
   template <typename Visit>
   bool ForEachMember(Visit&& visit) {
     simdjson::ondemand::object object;
     if (value_.get_object().get(object) != simdjson::SUCCESS) return false;
     return Members(object, visit);
   }
-  // Calls visit(Value) for each element. False: the text is broken, or this is no array.
+  // Calls visit(Value) for each element. False if the text is broken or this is not an array.
   template <typename Visit>
   bool ForEachElement(Visit&& visit) {
     simdjson::ondemand::array array;
@@ -88,7 +87,7 @@ class Value {
     return true;
   }
 
-  // The text of this value as it stands, nested values included, in at most `limit` bytes.
+  // The text of this value as written, nested values included, cut to `limit` bytes.
   std::string_view Raw(size_t limit);
 
   template <typename Visit>
@@ -112,13 +111,13 @@ class Value {
   simdjson::ondemand::value value_;
 };
 
-// Walks a whole document that is one object. `text` is changed only in its capacity.
-// The Error has the byte offset and what was expected there.
-Result<bool> WalkObject(std::string& text, const std::string& name,
-                        const std::function<void(Key, Value)>& visit);
+// Walks a document that is one object. Changes only the capacity of `text`. An Error has the byte
+// offset and what was expected there.
+Status WalkObject(std::string& text, const std::string& name,
+                  const std::function<void(Key, Value)>& visit);
 
-// Where text stops being JSON, and what would have had to stand there. `at_end`: nothing is wrong
-// but that it stops too early. For messages only: it yields no values.
+// Where text stops being JSON, and what was expected there. `at_end`: the text is only cut short.
+// For messages only.
 struct SyntaxError {
   size_t offset = 0;
   bool at_end = false;
@@ -129,8 +128,8 @@ std::optional<SyntaxError> FindSyntaxError(std::string_view text);
 // "expected ',' or '}', found 'x'"
 std::string Describe(const SyntaxError& error, std::string_view text);
 
-// Makes bytes that a strict reader refuses harmless in place: invalid UTF-8 becomes '?', control
-// characters become spaces. Returns how many were changed; `first` is where.
+// Replaces bytes that a strict reader refuses, in place: invalid UTF-8 becomes '?', control
+// characters become spaces. Returns how many were changed; `first` is the position of the first.
 size_t Sanitize(char* text, size_t size, size_t& first);
 
 }  // namespace beryl::json

@@ -3,14 +3,10 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "base/matchers_for_test.h"
 
 namespace beryl::json {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 TEST(FindSyntaxErrorTest, AcceptsJson) {
   for (const char* text : {"{}", "[]", " [1, -2.5e3, true, false, null, \"x\\\"y\"] \n", "5",
@@ -32,6 +28,9 @@ TEST(FindSyntaxErrorTest, SaysWhereAndWhatWasExpected) {
       {"{", 1, true, "a member name in quotes or '}'"},
       {"[", 1, true, "a value or ']'"},
       {"[1", 2, true, "',' or ']'"},
+      {"[tru", 4, true, "a value or ']'"},
+      {"[trust", 1, false, "a value or ']'"},
+      {"[\xff", 1, false, "a value or ']'"},
       {"[1,", 3, true, "a value"},
       {"[1,]", 3, false, "a value"},
       {"[1 2]", 3, false, "',' or ']'"},

@@ -13,7 +13,7 @@
 namespace beryl {
 namespace {
 
-// Nothing in it to escape or to make valid: almost every name there is.
+// True if nothing needs escaping or repair, as for almost every name.
 bool IsPlain(std::string_view text) {
   return std::none_of(text.begin(), text.end(),
                       [](char c) { return c < ' ' || c > '~' || c == '"' || c == '\\'; });
@@ -46,19 +46,35 @@ JsonWriter& JsonWriter::Key(std::string_view name) {
 JsonWriter& JsonWriter::Value(std::string_view text) {
   Separate();
   text_ += '"';
-  if (IsPlain(text)) {
-    text_.append(text);
-    text_ += '"';
-    return *this;
+  Escape(text);
+  text_ += '"';
+  return *this;
+}
+
+JsonWriter& JsonWriter::Lines(std::string_view text) {
+  Separate();
+  text_ += '"';
+  for (size_t end = 0; (end = text.find('\n')) != std::string_view::npos;) {
+    Escape(text.substr(0, end));
+    text_ += "\\n";
+    text.remove_prefix(end + 1);
   }
-  // Escaping comes after making it valid: names may hold any bytes.
-  const std::string clean = Printable(text);
+  Escape(text);
+  text_ += '"';
+  return *this;
+}
+
+void JsonWriter::Escape(std::string_view line) {
+  if (IsPlain(line)) {
+    text_.append(line);
+    return;
+  }
+  // Escape after making the text valid: names may hold any bytes.
+  const std::string clean = Printable(line);
   for (const char c : clean) {
     if (c == '"' || c == '\\') text_ += '\\';
     text_ += c;
   }
-  text_ += '"';
-  return *this;
 }
 
 JsonWriter& JsonWriter::Value(double number) {

@@ -1,6 +1,5 @@
-// JSON out. Commas, quotes and escapes are kept right here; numbers are written so that reading
-// them back gives the same double; a number that is not finite is written as null, because nothing
-// is known then.
+// JSON output. Takes care of commas, quotes and escapes. Numbers are written so that reading them
+// back gives the same double; a number that is not finite is unknown and written as null.
 #pragma once
 
 #include <concepts>
@@ -22,7 +21,7 @@ class JsonWriter {
 
   JsonWriter& BeginObject() { return Open('{', '}'); }
   JsonWriter& BeginArray() { return Open('[', ']'); }
-  JsonWriter& End();  // of the innermost object or array
+  JsonWriter& End();  // ends the innermost object or array
   JsonWriter& Key(std::string_view name);
 
   JsonWriter& Value(std::string_view text);
@@ -38,7 +37,7 @@ class JsonWriter {
   JsonWriter& Value(const std::optional<T>& value) {
     return value ? Value(*value) : Raw("null");
   }
-  // A list is an array.
+  // A list becomes an array.
   template <std::ranges::input_range List>
   requires(!std::convertible_to<const List&, std::string_view>)
       JsonWriter& Value(const List& list) {
@@ -50,7 +49,7 @@ class JsonWriter {
   JsonWriter& Member(std::string_view name, const T& value) {
     return Key(name).Value(value);
   }
-  // A member that is a list of objects, whose members `write` writes, given an item.
+  // A member that is an array of objects; `write` writes the members of one item.
   template <typename Items, typename Write>
   JsonWriter& Objects(std::string_view name, const Items& items, Write&& write) {
     Key(name).BeginArray();
@@ -61,7 +60,7 @@ class JsonWriter {
     }
     return End();
   }
-  // A member that is an object, from pairs of a name and a value.
+  // A member that is an object, from pairs of name and value.
   template <typename Pairs>
   JsonWriter& Members(std::string_view name, const Pairs& pairs) {
     Key(name).BeginObject();
@@ -69,7 +68,11 @@ class JsonWriter {
     return End();
   }
 
-  // Text of further members, each with a comma before it, as they stand.
+  // A text of several lines, whose line ends stay.
+  JsonWriter& Lines(std::string_view text);
+  // A value that is JSON already, and valid.
+  JsonWriter& Json(std::string_view json) { return Raw(json); }
+  // Appends ready-made text of further members, each preceded by a comma.
   JsonWriter& MoreMembers(std::string_view text) {
     text_ += text;
     return *this;
@@ -80,6 +83,7 @@ class JsonWriter {
  private:
   JsonWriter& Open(char open, char close);
   JsonWriter& Raw(std::string_view text);
+  void Escape(std::string_view line);
   void Separate();
   void NewLine();
 

@@ -34,8 +34,26 @@ TEST(JsonWriterTest, AnyBytesBecomeAValidString) {
   JsonWriter writer;
   writer.BeginArray().Value("q\" b\\ é \xff \x01 \n").End();
   const std::string text = writer.Take();
-  EXPECT_EQ(text, "[\"q\\\" b\\\\ é ?    \"]");
+  EXPECT_EQ(text, "[\"q\\\" b\\\\ é \\\\xff \\\\x01 \\\\n\"]");
   EXPECT_FALSE(json::FindSyntaxError(text));
+}
+
+TEST(JsonWriterTest, EscapesWhereverAByteStands) {
+  for (size_t length = 1; length <= 17; ++length) {
+    for (size_t at = 0; at < length; ++at) {
+      for (int byte = 0; byte < 128; ++byte) {
+        std::string text(length, 'a');
+        text[at] = static_cast<char>(byte);
+        std::string written = JsonWriter().Value(text).Take();
+        const bool quoted = byte == '"' || byte == '\\';
+        if (quoted) {
+          EXPECT_EQ(written[at + 1], '\\');
+          written.erase(at + 1, 1);
+        }
+        EXPECT_EQ(written == '"' + text + '"', byte >= ' ' && byte <= '~') << byte << " at " << at;
+      }
+    }
+  }
 }
 
 TEST(JsonWriterTest, WhatIsNoNumberIsNull) {

@@ -6,13 +6,15 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace beryl {
 namespace {
 constexpr auto kInterval = std::chrono::milliseconds(100);
 }
 
 Progress::Progress(std::string what, uint64_t total, bool enabled)
-    : what_(std::move(what)),
+    : what_(Printable(what)),
       total_(total),
       enabled_(enabled),
       next_(std::chrono::steady_clock::now() + kInterval) {}

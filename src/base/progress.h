@@ -1,5 +1,4 @@
-// A line on standard error that shows how far long work has come; nothing unless that is a
-// terminal.
+// A progress line on standard error; silent unless that is a terminal.
 #pragma once
 
 #include <chrono>
@@ -10,13 +9,13 @@ namespace beryl {
 
 class Progress {
  public:
-  // `total` 0: not known. `enabled`: whether standard error is a terminal, decided by the CLI.
+  // `total` 0: unknown. `enabled`: standard error is a terminal, as the CLI determines.
   Progress(std::string what, uint64_t total, bool enabled);
   ~Progress();  // clears the line
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Cheap: draws ten times a second at the most, and not in the first tenth.
+  // Cheap: draws at most ten times a second, and not in the first tenth.
   void Update(uint64_t done);
 
  private:

@@ -27,6 +27,12 @@ TEST(ResultTest, HoldsAnError) {
   EXPECT_EQ(Result<int>(InvalidError("x")).error().code, ErrorCode::kInvalid);
 }
 
+TEST(ResultTest, AValueOfOneThatIsGivenUpIsMoved) {
+  Result<std::unique_ptr<int>> result = std::make_unique<int>(7);
+  const std::unique_ptr<int> value = *std::move(result);
+  EXPECT_EQ(*value, 7);
+}
+
 TEST(ResultTest, GivesAwayWhatCannotBeCopied) {
   Result<std::unique_ptr<int>> result = std::make_unique<int>(7);
   ASSERT_TRUE(result);

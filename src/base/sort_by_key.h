@@ -1,6 +1,5 @@
-// A stable sort of (64-bit key, 32-bit value) pairs, digit by digit: linear, which a comparison
-// sort is not, and several times faster from some thousand entries on. Bytes that are the same in
-// all keys cost nothing.
+// A stable radix sort of (64-bit key, 32-bit value) pairs: linear, and several times faster than a
+// comparison sort from a few thousand entries on. Bytes that are the same in all keys cost nothing.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +13,8 @@ struct KeyedIndex {
   uint32_t index;
 };
 
-// Sorts what is nearly in order already by moving entries a few places; false, and still the same
-// entries, if that turns out to be too much work.
+// Sorts nearly sorted entries by moving them a few places; gives up and returns false, with the
+// same entries, if that turns out to be too much work.
 inline bool NudgeIntoOrder(std::vector<KeyedIndex>& entries) {
   size_t moves_left = entries.size() * 12 + 64;
   for (size_t i = 1; i < entries.size(); ++i) {
@@ -59,8 +58,8 @@ inline void RadixSort(std::vector<KeyedIndex>& entries) {
   }
 }
 
-// Traces are written nearly in order of time, so that is tried first. An interrupted try leaves
-// entries with equal keys in their order, because it only ever moves an entry past larger ones.
+// Traces are written nearly in order of time, so try that first. An interrupted attempt keeps
+// entries with equal keys in order, because it only moves an entry past larger ones.
 inline void SortByKey(std::vector<KeyedIndex>& entries) {
   if (!NudgeIntoOrder(entries)) RadixSort(entries);
 }

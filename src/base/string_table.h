@@ -1,4 +1,4 @@
-// Interned strings: each distinct text is stored once and known by a small number.
+// Interned strings: each distinct text is stored once and identified by a small number.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace beryl {
 
 using StringId = uint32_t;
 
-// Fast non-cryptographic hash, sixteen bytes at a time; stable within one run of the program only.
+// Fast non-cryptographic hash, sixteen bytes at a time; stable only within one run of the program.
 inline uint64_t HashBytes(std::string_view text) {
   constexpr uint64_t kFirst = 0x9E3779B97F4A7C15ULL;
   constexpr uint64_t kSecond = 0xC2B2AE3D27D4EB4FULL;
@@ -33,15 +33,14 @@ inline uint64_t HashBytes(std::string_view text) {
     hash = mix(word(p, 8) ^ hash ^ kFirst, word(p + 8, 8) ^ kSecond);
   }
   if (left > 8) {
-    // The last two words may overlap: that is cheaper than reading a part of one.
+    // The last two words may overlap: cheaper than reading a partial word.
     return mix(word(p, 8) ^ hash ^ kFirst, word(p + left - 8, 8) ^ kSecond);
   }
   return left == 8 ? mix(word(p, 8) ^ hash, kSecond)
                    : mix((left > 0 ? word(p, left) : 0) ^ hash, kSecond);
 }
 
-// Views handed out stay valid as long as the table lives (moving the table included).
-// Not for use by two threads at once.
+// Views stay valid as long as the table lives, even if it is moved. Not thread-safe.
 class StringTable {
  public:
   StringTable();

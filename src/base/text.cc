@@ -12,14 +12,14 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "base/json.h"
-
 namespace beryl {
 namespace {
 
 constexpr double kLargestNanos = 4e18;
+// From here on a number is written with an exponent: nobody counts its digits.
+constexpr double kManyDigits = 1e12;
 
-// The value of eight digits at once; false if one of them is none.
+// Parses eight digits at once; false if one of them is not a digit.
 bool EightDigits(const char* p, uint64_t& value) {
   uint64_t word;
   std::memcpy(&word, p, 8);
@@ -44,6 +44,25 @@ struct Prefix {
   const char* name;
 };
 
+// Of valid UTF-8 of more than one byte.
+uint32_t DecodeUtf8(std::string_view character) {
+  uint32_t code = static_cast<unsigned char>(character[0]) & (0xFFU >> (character.size() + 1));
+  for (const char c : character.substr(1)) {
+    code = code << 6 | (static_cast<unsigned char>(c) & 0x3FU);
+  }
+  return code;
+}
+
+// Controls that a terminal obeys without showing them: C1, line ends of Unicode, and those that
+// change the direction of writing, so that a name could look like another.
+bool IsUnseen(uint32_t code) {
+  constexpr std::array<std::pair<uint32_t, uint32_t>, 5> kUnseen = {
+      {{0x80, 0x9F}, {0x61C, 0x61C}, {0x200E, 0x200F}, {0x2028, 0x202E}, {0x2066, 0x2069}}};
+  return std::any_of(kUnseen.begin(), kUnseen.end(), [&](const auto& range) {
+    return code >= range.first && code <= range.second;
+  });
+}
+
 std::string WithPrefix(double value, const char* unit) {
   static constexpr std::array<Prefix, 7> kPrefixes = {
       {{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}}};
@@ -60,6 +79,7 @@ std::string WithPrefix(double value, const char* unit) {
   }
   const double scaled = value / chosen->factor;
   const double size = std::fabs(scaled);
+  if (size >= kManyDigits) return fmt::format("{:.2e} {}", value, unit);
   if (size < 0.005) return fmt::format("<0.01 {}{}", chosen->name, unit);
   const int digits = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
   return fmt::format("{:.{}f} {}{}", scaled, digits, chosen->name, unit);
@@ -130,6 +150,14 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
   }
 }
 
+std::vector<std::string> SplitNames(std::string_view list) {
+  std::vector<std::string> names;
+  for (const std::string_view name : Split(list, ',')) {
+    if (!Trim(name).empty()) names.emplace_back(Trim(name));
+  }
+  return names;
+}
+
 bool ContainsWord(std::string_view text, std::string_view lower_case_word) {
   auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
   auto letter = [&](char c) { return lower(c) >= 'a' && lower(c) <= 'z'; };
@@ -187,7 +215,12 @@ std::string FormatPercent(double share) {
   if (!std::isfinite(share)) return "?";
   const double percent = share * 100;
   if (percent != 0 && std::fabs(percent) < 0.05) return percent > 0 ? "<0.1%" : ">-0.1%";
-  return fmt::format("{:.1f}%", percent);
+  return FormatFixed(percent, 1) + "%";
+}
+
+std::string FormatFixed(double number, int digits) {
+  return std::fabs(number) >= kManyDigits ? fmt::format("{:.3g}", number)
+                                          : fmt::format("{:.{}f}", number, digits);
 }
 
 std::string FormatCount(uint64_t count) {
@@ -246,12 +279,60 @@ std::string EllipsizePath(std::string_view path, size_t width) {
   return Ellipsize(slash == std::string_view::npos ? path : path.substr(slash + 1), width);
 }
 
+size_t Utf8Length(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return 1;
+  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || length > text.size()) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  const bool overlong = (lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xF0 && byte(1) < 0x90);
+  const bool surrogate = lead == 0xED && byte(1) >= 0xA0;
+  const bool too_large = lead == 0xF4 && byte(1) >= 0x90;
+  return overlong || surrogate || too_large ? 0 : length;
+}
+
 std::string Printable(std::string_view text) {
-  std::string result(text);
-  size_t first = 0;
-  json::Sanitize(result.data(), result.size(), first);
-  std::replace(result.begin(), result.end(), '\x7f', ' ');
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~'; };
+  if (std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);
+  std::string result;
+  for (size_t at = 0; at < text.size();) {
+    const size_t length = Utf8Length(text.substr(at));
+    const auto byte = static_cast<unsigned char>(text[at]);
+    const uint32_t code = length < 2 ? byte : DecodeUtf8(text.substr(at, length));
+    if (code == '\n' || code == '\t' || code == '\r') {
+      result += code == '\n' ? "\\n" : code == '\t' ? "\\t" : "\\r";
+    } else if (length == 0 || code < ' ' || code == 0x7F) {
+      result += fmt::format("\\x{:02x}", byte);
+    } else if (IsUnseen(code)) {
+      result += fmt::format("\\u{:04x}", code);
+    } else {
+      result.append(text, at, length);
+    }
+    at += std::max<size_t>(length, 1);
+  }
   return result;
+}
+
+std::string PrintableLines(std::string_view text) {
+  std::string result;
+  for (const std::string_view line : Split(text, '\n')) result.append(Printable(line)) += '\n';
+  result.pop_back();
+  return result;
+}
+
+std::string PrintableMessage(std::string_view text) {
+  constexpr std::string_view kGoesOn = "\n  ";
+  std::string message;
+  for (;;) {
+    const size_t end = text.find(kGoesOn);
+    message += Printable(text.substr(0, end));
+    if (end == std::string_view::npos) return message;
+    message += kGoesOn;
+    text.remove_prefix(end + kGoesOn.size());
+  }
 }
 
 }  // namespace beryl

@@ -6,14 +6,12 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <simdjson.h>
+
+#include "base/matchers_for_test.h"
 
 namespace beryl {
 namespace {
-
-using ::testing::ElementsAre;
 
 std::optional<int64_t> Micros(std::string_view text) {
   const auto nanos = ParseMicros(text);
@@ -216,10 +214,16 @@ TEST(EllipsizeTest, FitsTheWidthInColumns) {
 
 TEST(PrintableTest, AnyBytesBecomeValidText) {
   EXPECT_EQ(Printable("plain é 層 🙂"), "plain é 層 🙂");
-  EXPECT_EQ(Printable("a\xffz\x01\x7f\n"), "a?z   ");
-  EXPECT_EQ(Printable("\xed\xa0\x80"), "???");  // half of a surrogate pair
-  EXPECT_EQ(Printable("\xc0\xaf"), "??");       // an overlong '/'
-  EXPECT_EQ(Printable("\xf4\x90\x80\x80"), "????");
+  EXPECT_EQ(Printable("a\xffz\x01\x7f\n"), "a\\xffz\\x01\\x7f\\n");
+  EXPECT_EQ(Printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // half of a surrogate pair
+  EXPECT_EQ(Printable("\xc0\xaf"), "\\xc0\\xaf");           // an overlong '/'
+  EXPECT_EQ(Printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
+  EXPECT_EQ(Printable("\x1b[2J\t\r"), "\\x1b[2J\\t\\r");
+  // C1, and what changes the direction of writing or ends a line.
+  EXPECT_EQ(Printable("\u0085\u009b31m"), "\\u0085\\u009b31m");
+  EXPECT_EQ(Printable("\u202egpj.\u2066\u200f\u061c\u2028"),
+            "\\u202egpj.\\u2066\\u200f\\u061c\\u2028");
+  EXPECT_EQ(PrintableLines("one\ntwo\x07\n"), "one\ntwo\\x07\n");
   std::mt19937 random(5);
   for (int i = 0; i < 5000; ++i) {
     std::string bytes;
@@ -231,8 +235,31 @@ TEST(PrintableTest, AnyBytesBecomeValidText) {
     ASSERT_TRUE(simdjson::validate_utf8(text));
     ASSERT_TRUE(std::none_of(text.begin(), text.end(),
                              [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }));
-    ASSERT_EQ(text.size(), bytes.size());
+    ASSERT_EQ(Printable(text), text);
   }
+}
+
+TEST(FormatTest, NoNumberHasHundredsOfDigits) {
+  for (const double number : {1e302, -8e136, 1.7e308}) {
+    for (const std::string& text :
+         {FormatJoules(number), FormatWatts(number), FormatSeconds(number), FormatPercent(number),
+          FormatFixed(number, 2)}) {
+      EXPECT_LT(text.size(), 16U) << text;
+    }
+  }
+  EXPECT_EQ(FormatWatts(1e302), "1.00e+302 W");
+  EXPECT_EQ(FormatJoules(5e12), "5000 GJ");
+}
+
+TEST(PrintableMessage, GoesOnOnlyInIndentedLines) {
+  EXPECT_EQ(PrintableMessage("first\n  second"), "first\n  second");
+  EXPECT_EQ(PrintableMessage("first\nberyl: forged"), "first\\nberyl: forged");
+  EXPECT_EQ(PrintableMessage(""), "");
+}
+
+TEST(SplitNames, LeavesOutBlanksAndEmptyNames) {
+  EXPECT_THAT(SplitNames(" a ,b c,, "), ElementsAre("a", "b c"));
+  EXPECT_THAT(SplitNames(""), IsEmpty());
 }
 
 }  // namespace

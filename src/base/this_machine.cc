@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <string_view>
-#include <system_error>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -19,6 +18,11 @@ std::string MachineName() {
   if (::uname(&names) != 0) return "unknown";
   return fmt::format("{} {} {}, {} CPUs", names.sysname, names.release, names.machine,
                      ::sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+std::string HostName() {
+  utsname names{};
+  return ::uname(&names) == 0 ? names.nodename : "unknown";
 }
 
 std::string TimeNow() {

@@ -2,13 +2,10 @@
 
 #include <cstdlib>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "base/matchers_for_test.h"
 
 namespace beryl {
 namespace {
-
-using ::testing::MatchesRegex;
 
 TEST(TimeNowTest, SourceDateEpochStandsForTheClock) {
   ASSERT_EQ(::setenv("SOURCE_DATE_EPOCH", "1700000000", 1), 0);

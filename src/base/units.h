@@ -1,8 +1,8 @@
 // Joules, Watts, Seconds and Nanos are types that do not mix: adding a power to an energy does not
 // compile. Multiplying a power by a time gives an energy, and so on.
 //
-// A single value that may not be known is an optional of these. Where many stand in a column they
-// are plain doubles, with the unit in the column's name and NaN for what is not known.
+// A single value that may be unknown is an optional of these. Columns of values are plain doubles,
+// with the unit in the column's name and NaN for unknown.
 #pragma once
 
 #include <cmath>
@@ -38,7 +38,7 @@ constexpr Scalar<Unit> operator*(double factor, Scalar<Unit> quantity) {
 
 using Joules = Scalar<struct JouleUnit>;
 using Watts = Scalar<struct WattUnit>;
-// A duration that comes of a calculation. Times, and durations between them, are Nanos.
+// A calculated duration. Times, and durations between them, are Nanos.
 using Seconds = Scalar<struct SecondUnit>;
 
 // A time or a duration in nanoseconds. As a time it is counted from the origin of a named clock
@@ -62,7 +62,7 @@ constexpr Seconds operator/(Joules energy, Watts power) { return {energy.value /
 constexpr Joules operator*(Watts power, Nanos time) { return power * ToSeconds(time); }
 constexpr Watts operator/(Joules energy, Nanos time) { return energy / ToSeconds(time); }
 
-// A number of a column as a single value, and back: NaN is nothing.
+// Converts between a number of a column and a single value: NaN becomes nothing.
 template <typename Quantity>
 std::optional<Quantity> IfKnown(double value) {
   return std::isnan(value) ? std::nullopt : std::optional(Quantity{value});
@@ -72,7 +72,7 @@ constexpr double ValueOrNan(const std::optional<Scalar<Unit>>& quantity) {
   return quantity ? quantity->value : std::numeric_limits<double>::quiet_NaN();
 }
 
-// A sum of what is known, and not known as long as nothing is.
+// Adds known values; unknown until the first known one.
 template <typename Unit>
 constexpr void AddKnown(std::optional<Scalar<Unit>>& sum,
                         const std::type_identity_t<std::optional<Scalar<Unit>>>& more) {

@@ -1,14 +1,9 @@
 #include "base/units.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "base/matchers_for_test.h"
 
 namespace beryl {
 namespace {
-
-using ::testing::Eq;
-using ::testing::IsNan;
-using ::testing::Optional;
 
 template <typename A, typename B>
 concept Adds = requires(A a, B b) {

@@ -1,4 +1,4 @@
-// What the tests of everything that reads protobuf share: messages written by hand.
+// Hand-written protobuf messages, for tests.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ inline std::string WireNumber(uint32_t field, int64_t number) {
   return WireTag(field, 0) + WireVarint(static_cast<uint64_t>(number));
 }
 
-// A text or a message.
+// A string or a message.
 inline std::string WireBytes(uint32_t field, std::string_view bytes) {
   return WireTag(field, 2) + WireVarint(bytes.size()) + std::string(bytes);
 }

@@ -14,20 +14,22 @@ constexpr int kDeepestGroup = 32;
 }  // namespace
 
 WireReader::Stream::Stream(ByteSource& from, std::function<void(uint64_t)> tell)
-    : source(from), progress(std::move(tell)), buffer(kBufferBytes) {}
+    : source(from),
+      progress(std::move(tell)),
+      buffer(std::make_unique_for_overwrite<char[]>(kBufferBytes)) {}
 
 bool WireReader::Stream::Next(const void** data, int* size) {
   if (used == filled) {
     if (ended) return false;
-    auto got = source.Read(buffer.data(), buffer.size());
+    auto got = source.Read(buffer.get(), kBufferBytes);
     if (!got) error = got.error();
     filled = got ? *got : 0;
     used = 0;
-    ended = filled < buffer.size();
+    ended = filled < kBufferBytes;
     if (progress) progress(source.file_position());
     if (filled == 0) return false;
   }
-  *data = buffer.data() + used;
+  *data = buffer.get() + used;
   *size = static_cast<int>(filled - used);
   handed_out += *size;
   used = filled;
@@ -61,7 +63,7 @@ WireReader::WireReader(ByteSource& source, std::function<void(uint64_t)> progres
 
 void WireReader::Renew() {
   base_ = Position();
-  coded_.reset();  // hands back what it has not consumed
+  coded_.reset();  // returns the bytes it has not consumed
   coded_.emplace(&stream_);
   coded_->SetTotalBytesLimit(std::numeric_limits<int>::max());
   renew_at_ = base_ + kRenewAfter;
@@ -85,7 +87,7 @@ std::string_view WireReader::Text(size_t limit) {
   const void* data = nullptr;
   int size = 0;
   if (coded_->GetDirectBufferPointer(&data, &size) && static_cast<uint64_t>(size) >= unread_) {
-    // The bytes stay where they are until the next buffer is asked for.
+    // The bytes stay where they are until the next buffer is requested.
     return {static_cast<const char*>(data),
             static_cast<size_t>(std::min<uint64_t>(unread_, limit))};
   }
@@ -120,7 +122,7 @@ bool WireReader::ReadRareKind() {
   return Position() <= end_ || LeadsOut();
 }
 
-// Groups are a form that nothing writes any more; they are stepped over as unknown fields.
+// Groups are obsolete; skip them as unknown fields.
 bool WireReader::SkipGroup(uint32_t field) {
   std::array<uint32_t, kDeepestGroup> open{};
   int depth = 0;
@@ -152,7 +154,7 @@ bool WireReader::SkipGroup(uint32_t field) {
 }
 
 bool WireReader::BadTag() {
-  // A tag of 0 is also how the library says that there is nothing more to read.
+  // The library also returns a tag of 0 at the end of the data.
   const void* data = nullptr;
   int size = 0;
   if (coded_->GetDirectBufferPointer(&data, &size)) return GiveUp("a tag that cannot be");
@@ -185,14 +187,14 @@ bool WireReader::CutShort() {
 bool WireReader::GiveUp(std::string_view what) {
   Count(what);
   unread_ = 0;
-  // What was read may lead out of the messages around this one too, and then the next field of none
-  // of them can be found: all up to the first that holds it are lost.
+  // The read may have left the enclosing messages too. Their next fields cannot be found then: all
+  // messages up to the first that contains this position are lost.
   const uint64_t at = Position();
   size_t depth = depth_;
   uint64_t end = end_;
   while (depth > 0 && end < at) end = ends_[--depth];
   if (depth > 0) return Skip(end - at) && false;
-  // Nothing says where the next message of the stream would start.
+  // Nothing tells where the next message of the stream starts.
   end_ = 0;
   ends_.fill(0);
   return false;

@@ -1,10 +1,10 @@
-// Protobuf's wire format in: a message is walked field by field from front to back, without its
-// schema and without being held in memory.
+// Protobuf wire format input: walks a message field by field from front to back, without its schema
+// and without holding it in memory.
 //
-// The reader behind this is protobuf's CodedInputStream, which is named nowhere else. Limits are
-// kept here and in 64 bits, so neither a file nor a message in it ends at 2 GiB. Nothing the bytes
-// say is believed: a length that leads out of its message, a tag that cannot be or messages nested
-// too deeply cost the rest of the message they are in and are counted; the walk goes on behind it.
+// Wraps protobuf's CodedInputStream; no other file includes it. Limits are kept here in 64 bits, so
+// neither a file nor a message in it is limited to 2 GiB. The bytes are not trusted: a length that
+// leaves its message, an impossible tag or too deeply nested messages cost the rest of the
+// enclosing message and are counted; the walk continues after it.
 #pragma once
 
 #include <google/protobuf/io/coded_stream.h>
@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,21 +24,20 @@
 
 namespace beryl {
 
-// One message after another of a stream. Use by one thread at a time.
+// Reads the messages of a stream one after another. Not thread-safe.
 class WireReader {
  public:
-  // Messages within messages that are entered; deeper ones are refused.
+  // How deep nested messages are entered; deeper ones are refused.
   static constexpr size_t kDeepest = 32;
 
-  // `progress` is told the bytes of the file read so far, now and then. `source` has to outlive the
+  // Calls `progress` now and then with the bytes of the file read so far. `source` must outlive the
   // reader.
   explicit WireReader(ByteSource& source, std::function<void(uint64_t)> progress = {});
   WireReader(const WireReader&) = delete;
   WireReader& operator=(const WireReader&) = delete;
 
-  // Goes to the next field of the message that was entered last, or of the stream itself. What was
-  // not looked at of the field before is skipped. False: the message is at its end, or the rest of
-  // it cannot be read.
+  // Moves to the next field of the message entered last, or of the stream itself. Skips the unread
+  // rest of the previous field. False at the end of the message, or if its rest cannot be read.
   bool Next() {
     if (unread_ > 0 && !SkipUnread()) return false;
     const uint64_t at = Position();
@@ -62,20 +62,20 @@ class WireReader {
     return ReadRareKind();
   }
 
-  // Of the field that Next() went to: its number, and the byte of the (decompressed) stream at
-  // which it starts.
+  // The number of the current field, and the byte of the (decompressed) stream at which it starts.
   uint32_t field() const { return field_; }
   uint64_t offset() const { return offset_; }
 
   bool IsNumber() const { return kind_ == Kind::kVarint || kind_ == Kind::kFixed64; }
   bool IsBytes() const { return kind_ == Kind::kBytes; }
-  // A number as it stands; 0 if the field is none.
+  // The number as written; 0 if the field is not a number.
   uint64_t Unsigned() const { return IsBytes() ? 0 : value_; }
   int64_t Signed() const { return static_cast<int64_t>(Unsigned()); }
-  // Up to `limit` first bytes of a text; empty if the field is none. Good until the reader moves.
+  // The first `limit` bytes of a text; empty if the field is not one. Valid until the reader moves.
   std::string_view Text(size_t limit);
 
-  // Makes the field the message that Next() walks. False: it is none, or nested too deeply.
+  // Makes Next() walk the message in this field. False if it is not a message, or nested too
+  // deeply.
   bool Enter() {
     if (!IsBytes()) return false;
     if (depth_ == kDeepest) return TooDeep();
@@ -84,8 +84,8 @@ class WireReader {
     unread_ = 0;
     return true;
   }
-  // Skips what is left of the message and goes back to the one around it. Only after an Enter()
-  // that succeeded.
+  // Skips the rest of the message and returns to the enclosing one. Only after a successful
+  // Enter().
   void Leave() {
     const uint64_t at = Position();
     if (at < end_) unread_ = end_ - at;
@@ -93,7 +93,7 @@ class WireReader {
     kind_ = Kind::kBytes;
   }
 
-  // Something in the bytes that is not as it has to be, with how often and where first.
+  // Something malformed in the bytes: how often, and where first.
   struct Defect {
     std::string_view what;
     uint64_t count = 0;
@@ -102,17 +102,17 @@ class WireReader {
   const std::vector<Defect>& defects() const { return defects_; }
   // The stream ended inside a field.
   bool truncated() const { return truncated_; }
-  // Where the innermost field starts that is not whole; only if truncated().
+  // Where the innermost incomplete field starts; only if truncated().
   uint64_t broke_at() const { return broke_at_; }
-  // Bytes of the (decompressed) stream behind the reader.
+  // Bytes of the (decompressed) stream read so far.
   uint64_t position() const { return Position(); }
-  // What the operating system had to say against reading, if anything.
+  // The operating system's error, if reading failed.
   const std::optional<Error>& error() const { return stream_.error; }
 
  private:
   enum class Kind : uint8_t { kVarint, kFixed64, kBytes, kGroup, kGroupEnd, kFixed32 };
 
-  // What CodedInputStream reads from.
+  // Where CodedInputStream reads from.
   struct Stream : google::protobuf::io::ZeroCopyInputStream {
     Stream(ByteSource& from, std::function<void(uint64_t)> tell);
     bool Next(const void** data, int* size) override;
@@ -123,7 +123,7 @@ class WireReader {
     ByteSource& source;
     std::function<void(uint64_t)> progress;
     std::optional<Error> error;
-    std::vector<char> buffer;
+    std::unique_ptr<char[]> buffer;
     size_t used = 0;
     size_t filled = 0;
     int64_t handed_out = 0;
@@ -131,7 +131,7 @@ class WireReader {
   };
 
   uint64_t Position() const { return base_ + static_cast<uint64_t>(coded_->CurrentPosition()); }
-  // CodedInputStream counts in 31 bits, so it is replaced before it has seen that much.
+  // CodedInputStream counts in 31 bits, so replace it before it has seen that much.
   void Renew();
   bool Skip(uint64_t bytes);
   bool SkipUnread();
@@ -142,14 +142,14 @@ class WireReader {
   bool LeadsOut();
   bool TooDeep();
   bool CutShort();
-  // Gives up on the rest of the innermost message.
+  // Abandons the rest of the innermost message.
   bool GiveUp(std::string_view what);
   void Count(std::string_view what);
 
   Stream stream_;
   std::optional<google::protobuf::io::CodedInputStream> coded_;
-  uint64_t base_ = 0;      // position of coded_'s first byte
-  uint64_t renew_at_ = 0;  // position from which coded_ has to be replaced
+  uint64_t base_ = 0;      // position of the first byte of coded_
+  uint64_t renew_at_ = 0;  // position from which coded_ must be replaced
   uint64_t end_ = UINT64_MAX;
   std::array<uint64_t, kDeepest> ends_{};
   size_t depth_ = 0;

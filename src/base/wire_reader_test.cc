@@ -8,17 +8,12 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
+#include "base/matchers_for_test.h"
 #include "base/wire_for_test.h"
 
 namespace beryl {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 // Everything in a message, with the fields up to 9 taken for messages themselves.
 std::string Walk(WireReader& wire) {

@@ -1,41 +1,66 @@
-// Protocol buffers out, field by field: as much of the wire format as writing takes.
+// Protobuf output, field by field: the part of the wire format that writing needs.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace beryl {
 
+inline void PutVarint(std::string& out, uint64_t number) {
+  for (; number >= 0x80; number >>= 7) out += static_cast<char>(number | 0x80);
+  out += static_cast<char>(number);
+}
+
+// Written even if it is 0: where a field can be absent, that differs from 0.
+inline void PutInteger(std::string& out, uint32_t field, uint64_t value) {
+  PutVarint(out, field << 3);
+  PutVarint(out, value);
+}
+// The lowest byte first, as fixed-size numbers are written in most formats.
+template <typename Number>
+void PutFixed(std::string& out, Number number) {
+  for (size_t shift = 0; shift < 8 * sizeof(Number); shift += 8) {
+    out += static_cast<char>(number >> shift);
+  }
+}
+inline void PutDouble(std::string& out, uint32_t field, double value) {
+  PutVarint(out, (field << 3) | 1);
+  PutFixed(out, std::bit_cast<uint64_t>(value));
+}
+inline void PutFloat(std::string& out, uint32_t field, float value) {
+  PutVarint(out, (field << 3) | 5);
+  PutFixed(out, std::bit_cast<uint32_t>(value));
+}
+inline void PutBytes(std::string& out, uint32_t field, std::string_view bytes) {
+  PutVarint(out, (field << 3) | 2);
+  PutVarint(out, bytes.size());
+  out += bytes;
+}
+
 class WireWriter {
  public:
-  // A field that is 0 is left out, as the format has it.
+  // Omits a field that is 0, as the format prescribes.
   void Integer(uint32_t field, uint64_t value) {
-    if (value == 0) return;
-    Varint(field << 3);
-    Varint(value);
+    if (value != 0) PutInteger(bytes_, field, value);
   }
-  void Bytes(uint32_t field, std::string_view bytes) {
-    Varint((field << 3) | 2);
-    Varint(bytes.size());
-    bytes_ += bytes;
-  }
-  // Elements of a repeated number, all in one field; nothing if there are none.
+  void Bytes(uint32_t field, std::string_view bytes) { PutBytes(bytes_, field, bytes); }
+  void Message(uint32_t field, const WireWriter& message) { Bytes(field, message.bytes()); }
+  // Also 0, because in most messages an absent number is unknown.
+  void Double(uint32_t field, double value) { PutDouble(bytes_, field, value); }
+  void Float(uint32_t field, float value) { PutFloat(bytes_, field, value); }
+  // A repeated number, packed into one field; writes nothing for an empty list.
   template <typename Numbers>
   void Packed(uint32_t field, const Numbers& numbers) {
-    WireWriter inner;
-    for (const auto number : numbers) inner.Varint(static_cast<uint64_t>(number));
-    if (!inner.bytes_.empty()) Bytes(field, inner.bytes_);
+    std::string inner;
+    for (const auto number : numbers) PutVarint(inner, static_cast<uint64_t>(number));
+    if (!inner.empty()) Bytes(field, inner);
   }
 
   const std::string& bytes() const { return bytes_; }
 
  private:
-  void Varint(uint64_t value) {
-    for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
-    bytes_ += static_cast<char>(value);
-  }
-
   std::string bytes_;
 };
 

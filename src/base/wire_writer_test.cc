@@ -22,6 +22,13 @@ TEST(WireWriterTest, WritesWhatTheFormatsOwnDocumentationShows) {
   EXPECT_EQ(packed.bytes(), "\x32\x06\x03\x8E\x02\x9E\xA7\x05");
 }
 
+TEST(WireWriterTest, FractionsAreWrittenFromTheLowestByteOn) {
+  WireWriter writer;
+  writer.Double(1, 1.5);
+  writer.Float(2, -2.0F);
+  EXPECT_EQ(writer.bytes(), std::string("\x09\0\0\0\0\0\0\xF8\x3F\x15\0\0\0\xC0", 14));
+}
+
 TEST(WireWriterTest, ZeroAndNothingTakeNoRoom) {
   WireWriter writer;
   writer.Integer(1, 0);

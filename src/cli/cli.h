@@ -1,51 +1,32 @@
-// The command line: one file a subcommand. No number is computed here; commands call the rooms in
-// order.
+// The command line: one file per subcommand. A command parses, calls a flow and prints; it computes
+// nothing.
 #pragma once
 
-#include <string>
-#include <vector>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "base/result.h"
-#include "types/note.h"
+#include "base/text.h"
 
 namespace beryl::cli {
 
-class Command;
+// Before the name of an option.
+inline constexpr std::string_view kFlag = "--";
 
 enum ExitCode { kSuccess = 0, kFailure = 1, kMisuse = 2 };
 
-// Runs the program; returns its exit code. stdout is data only, everything said goes to stderr.
+// Runs the program and returns its exit code. stdout has data only; messages go to stderr.
 int Run(int argc, char** argv);
 
-// Each adds its subcommand to `app`. When the subcommand is chosen, `exit_code` is set.
-void AddAccountCommand(Command& app, int& exit_code);
-void AddImportCommand(Command& app, int& exit_code);
-void AddSourcesCommand(Command& app, int& exit_code);
-void AddRecordCommand(Command& app, int& exit_code);
-void AddShowCommand(Command& app, int& exit_code);
-void AddMonitorCommand(Command& app, int& exit_code);
-void AddFootprintCommands(Command& app, int& exit_code);  // tef, stef, stpf
-void AddEddCommand(Command& app, int& exit_code);
-void AddTimelineCommand(Command& app, int& exit_code);
-void AddExportCommand(Command& app, int& exit_code);
-void AddCompareCommand(Command& app, int& exit_code);
-void AddPrecisionCommand(Command& app, int& exit_code);
-void AddModelsCommand(Command& app, int& exit_code);
-void AddDescribeCommand(Command& app, int& exit_code);
-void AddTrainCommand(Command& app, int& exit_code);
-void AddPredictCommand(Command& app, int& exit_code);
-void AddEvaluateCommand(Command& app, int& exit_code);
-void AddAblateCommand(Command& app, int& exit_code);
-void AddCalibrateCommand(Command& app, int& exit_code);
-void AddBottlenecksCommand(Command& app, int& exit_code);
-void AddCostCommand(Command& app, int& exit_code);
-void AddTradeoffCommand(Command& app, int& exit_code);
-void AddDemoCommand(Command& app, int& exit_code);
-void AddCompletionCommand(Command& app, int& exit_code);
-
+// Prints lines to stderr. Controls in them, which came from outside, are made visible.
+void Say(std::string_view lines);
+template <typename First, typename... Rest>
+void Say(fmt::format_string<First, Rest...> lines, First&& first, Rest&&... rest) {
+  Say(fmt::format(lines, std::forward<First>(first), std::forward<Rest>(rest)...));
+}
 // Prints the error to stderr and returns the exit code for it.
 int Fail(const Error& error);
-// What a reader has to know, on stderr: a line each.
-void SayNotes(const std::vector<Note>& notes);
 
 }  // namespace beryl::cli

@@ -1,226 +1,171 @@
-#include <algorithm>
-#include <memory>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "base/file.h"
-#include "cli/analysis_command.h"
-#include "cli/cli.h"
-#include "cli/command_line.h"
-#include "cli/compare_models.h"
-#include "cli/dataset_arguments.h"
-#include "cli/pipeline.h"
-#include "cli/run_arguments.h"
-#include "cli/terminal.h"
-#include "views/views.h"
+#include "cli/arguments.h"
+#include "flows/compare_request.h"
+#include "flows/compare_runs.h"
+#include "flows/side_by_side.h"
 
 namespace beryl::cli {
 namespace {
 
-constexpr const char* kDescription =
-    "Set runs side by side: what each took, how alike they are, what differs; fail if one takes "
-    "too "
-    "much more";
-
-constexpr const char* kFooter =
-    R"(WHAT IT SAYS
-  totals        energy of a step (or of the whole run, if one of them tells no steps), by phase
-  similarity    Pearson's correlation over the names both runs have, of energy and of power
-  differences   the mean over these names, row minus column; and with two runs what differs most:
+constexpr CommandText kText = {
+    "compare", "Compare runs: energy, similarity, differences; fail if one takes too much more",
+    R"(OUTPUT
+  verdict       whether the energy changed, its 95 % interval, and how many more runs would tell
+  totals        energy per step (or of the whole run, if a run has no steps), by phase
+  similarity    Pearson's correlation of energy and of power, over the names that both runs have
+  differences   the mean over these names, row minus column; with two sides also what differs most:
                 the deepest parts of the program that explain it, each joule in one line
-  noise         what chance explains, from the deviation over the steps of both runs (Welch's t, 95 %)
-Names are operations with layers added up; --level takes modules or a depth instead. Runs may be of
-different programs: what only one of them has is counted and marked.
+  noise         the difference that chance explains (95 %). Lines marked (noise) may be chance; of the others,
+                on average at most --false-discovery are
+Names are operations with repeated layers folded; --level compares modules or a depth instead. Runs
+may be of different programs: names that only one of them has are counted and marked.
+
+SEVERAL RUNS
+  A1 A2 A3 -- B1 B2 B3 compares two sides by how much their runs differ. In a recording with --repeat, each
+  round is a run, if no side has several recordings. With one run per side, its steps show how it varies, and the
+  variation between runs is assumed (the result says how much). Recordings without operations are compared by the energy of the
+  watched processes, or else of the machine.
 
 RUNS BESIDE MODELS
-  Instead of a run, NAME|CONFIG@PROFILE is what a profile predicts for a model, and NAME|CONFIG what the
-  model is made of. Then there is one tree with a column for each, and the differences from the first:
-  measured against predicted, two machines, two configurations. Runs take the names of the first model;
-  what goes into the models is what went into the first run, or --batch, --seq, --prompt and so on.
+  Instead of a run, NAME|CONFIG@PROFILE is the prediction of a profile for a model, and NAME|CONFIG is the
+  model's description. The result is one tree with a column for each, and the differences from the first:
+  measured against predicted, two machines, two configurations. Runs take the names of
+  the first model; the models get the input of the first run, or that of --batch, --seq, --prompt and so on.
+  --columns, --depth and levels of the tree, such as --level ml, put runs alone on one tree.
 
 AS A GATE
-  --fail-above 5% fails (exit 1) if a later run takes more than 5 % above the first. What decides is the
-  mean; if the noise reaches from there to the limit, it still fails and says that it is not certain.
-  --fail-above 'encoder/**=10%' is about a part. Energy that is not known never passes.
-
-EXIT STATUS
-  0 done   1 failed (unreadable input, a gate that does not hold)   2 wrong use
+  --fail-above 5% fails (exit 1) if a later side takes over 5 % more than the first and chance does not
+  explain it: the lower end of the change's interval is above 5 %. A verdict that is not certain says how
+  many more runs would decide. --fail-above 'encoder/**=10%' checks a part. Unknown energy never passes,
+  nor does incomplete input without --allow-incomplete.
 
 EXAMPLES
   beryl compare before.beryl after.beryl
+  beryl compare old1.beryl old2.beryl old3.beryl -- new1.beryl new2.beryl new3.beryl
   beryl compare before.beryl after.beryl --fail-above 5% --fail-above '**/attention=10%'
   beryl compare l6.beryl l8.beryl l10.beryl l12.beryl --format svg -o alike.svg
   beryl compare a.beryl b.beryl --picture diff --format svg -o diff.svg
-  beryl compare bert.beryl albert.beryl --level layer --format csv
   beryl compare run.beryl bert.json@gtx1080ti-i9-7900x
-  beryl compare bert-base-uncased@h100-sxm bert-base-uncased@a100-80gb-sxm --batch 8 --seq 128)";
+  beryl compare bert-base-uncased@h100-sxm bert-base-uncased@a100-80gb-sxm --batch 8 --seq 128)"};
 
 struct CompareArguments {
   RunArguments run;
   OutputArguments output;
   std::string labels;
   std::string level;
-  std::string picture;
+  std::optional<views::ComparePart> picture;
   std::vector<std::string> gates;
-  int top = -1;
-  // With models among the operands.
+  bool allow_incomplete = false;
+  std::string false_discovery = "5%";
+  std::optional<int> top;
+  // Used if a model is among the operands.
   ModelArguments described;
   std::optional<int> depth;
   std::string columns;
 };
 
-// The half that is given a model. --level is of the tree there.
-int CompareWithModels(const CompareArguments& arguments) {
-  if (!arguments.gates.empty() || !arguments.picture.empty()) {
-    return Fail(MisuseError("--fail-above and --picture are of runs; a model was given"));
-  }
-  if (arguments.output.format == "svg") {
-    return Fail(MisuseError("--format svg is of runs; with a model there are table, json and csv"));
-  }
-  std::vector<std::string> inputs = arguments.run.runs;
-  for (std::string& input : inputs) input = input.substr(0, input.rfind('@'));
-  if (auto ok = CheckOutput(arguments.output.output, inputs); !ok) return Fail(ok.error());
-  auto output = OutputFile::Open(arguments.output.output);
-  if (!output) return Fail(output.error());
-  views::ViewOptions view = ViewOf(arguments.output);
-  TakeTreeArguments({arguments.depth, arguments.level, arguments.columns}, view);
-  if (!arguments.level.empty() && !view.level) {
-    return Fail(MisuseError(
-        fmt::format("--level '{}': with a model, expected model, module, ml, math or kernel",
-                    arguments.level)));
-  }
-  const std::vector<std::string> columns = std::exchange(view.columns, {});
-  return CompareModels(
-      {arguments.run, arguments.described, arguments.labels, columns, arguments.output}, *output,
-      view);
+// Whether an option asks for a tree with columns, as if a model were given. "module" is also a
+// level of names.
+bool WantsTree(const CompareArguments& arguments) {
+  const auto level = ParseLevel(arguments.level);
+  return !arguments.columns.empty() || arguments.depth || (level && level != Level::kModule);
 }
 
-Result<tree::CompareOptions> OptionsOf(const CompareArguments& arguments) {
-  tree::CompareOptions options;
-  if (!arguments.level.empty()) {
-    const auto level = tree::ParseNameLevel(arguments.level);
-    if (!level) {
-      return MisuseError(fmt::format(
-          "--level '{}': expected operation, layer, module, or a depth from 1", arguments.level));
-    }
-    options.level = *level;
-    options.differences_level = *level;
+// Puts runs and models on one tree. --level then means the level of the tree.
+Result<int> CompareOnOneTree(const CompareArguments& arguments, flows::ComparePlan plan) {
+  TRY(views::CheckFormat(views::kFormats<SideBySide>, arguments.output.format,
+                         "a comparison on one tree"));
+  const auto level = ParseLevel(arguments.level);
+  if (!arguments.level.empty() && !level) {
+    return MisuseError(fmt::format(
+        "--level '{}': on one tree, expected model, module, ml, math or kernel", arguments.level));
   }
-  for (const std::string& text : arguments.gates) {
-    auto gate = tree::ParseGate(text);
-    if (!gate) return gate.error();
-    options.gates.push_back(std::move(*gate));
-  }
-  return options;
+  const auto labels = TRY(flows::LabelRuns(plan.runs, arguments.labels));
+  for (size_t i = 0; i < labels.size(); ++i) plan.on_tree[i].label = labels[i];
+  flows::SideBySideOptions options;
+  options.run = TRY(ReadOptions(arguments.run));
+  options.describe = TRY(flows::DescribeOptionsOf(arguments.described));
+  options.given = flows::GivenBy(arguments.described);
+  options.columns = SplitNames(arguments.columns);
+  const auto compare = [&](auto&) -> Result<SideBySide> {
+    auto set = TRY(flows::CompareWithModels(plan.on_tree, options));
+    TRY(views::CheckLabels(set.tree));
+    return set;
+  };
+  return WriteResult(arguments.output, compare, {arguments.depth, level, ""});
 }
 
-views::ComparePart PartOf(const CompareArguments& arguments) {
-  if (arguments.picture == "totals") return views::ComparePart::kTotals;
-  if (arguments.picture == "heatmap") return views::ComparePart::kMatrices;
-  if (arguments.picture == "diff") return views::ComparePart::kDifferences;
-  const bool rows = arguments.output.format == "csv" && arguments.run.runs.size() == 2;
-  return rows ? views::ComparePart::kDifferences : views::ComparePart::kMatrices;
-}
+Result<int> RunCompare(const CompareArguments& arguments) {
+  const auto plan =
+      TRY(flows::PlanComparison({.operands = arguments.run.files.runs,
+                                 .tree = WantsTree(arguments),
+                                 .gates = !arguments.gates.empty() || arguments.picture,
+                                 .only_two = arguments.picture == views::ComparePart::kDifferences},
+                                kSeparator));
+  if (!plan.on_tree.empty()) return CompareOnOneTree(arguments, plan);
+  flows::RunFiles files = arguments.run.files;
+  files.runs = plan.runs;
+  TRY(flows::CheckRunFiles(files));
+  const auto options = TRY(ReadOptions(arguments.run));
+  auto compare =
+      TRY(flows::CompareOptionsOf(arguments.level, arguments.gates, arguments.false_discovery));
+  compare.sides = plan.sides;
+  const auto labels = TRY(flows::LabelSides(files.runs, plan.sides, arguments.labels));
+  auto output = TRY(Output::Open(arguments.output));
+  Comparison comparison = TRY(flows::CompareRuns(files, labels, options, std::move(compare)));
+  const bool incomplete = !comparison.provenance.incomplete.empty() && !arguments.allow_incomplete;
+  if (incomplete) flows::FailIncomplete(comparison);
 
-int RunCompare(const CompareArguments& arguments) {
-  const OutputArguments& out = arguments.output;
-  if (arguments.run.runs.size() < 2) {
-    return Fail(MisuseError(
-        "compare needs two run files or more (beryl import makes them), or models (see --help)"));
-  }
-  if (std::any_of(arguments.run.runs.begin(), arguments.run.runs.end(), IsModelOperand)) {
-    return CompareWithModels(arguments);
-  }
-  if (arguments.picture == "diff" && arguments.run.runs.size() != 2) {
-    return Fail(MisuseError("--picture diff is of two runs; name two"));
-  }
-  if (auto ok = CheckFiles(arguments.run, out.output); !ok) return Fail(ok.error());
-  const auto options = ReadOptions(arguments.run);
-  if (!options) return Fail(options.error());
-  const auto compare = OptionsOf(arguments);
-  if (!compare) return Fail(compare.error());
-  const auto labels = LabelsOf(arguments.run, arguments.labels);
-  if (!labels) return Fail(labels.error());
-  auto output = OutputFile::Open(out.output);
-  if (!output) return Fail(output.error());
-
-  std::vector<AccountedRun> runs;
-  std::vector<AccountReport> reports;
-  auto ok = ForEachRun(arguments.run, *options, [&](AccountedRun run) {
-    reports.push_back(MakeReport(run, *options));
-    ForgetOperations(run);
-    runs.push_back(std::move(run));
-    return Result<bool>(true);
-  });
-  if (!ok) return Fail(ok.error());
-  Comparison comparison = tree::Compare(SidesOf(*labels, runs), *compare);
-  comparison.runs = std::move(reports);
-  comparison.provenance = ProvenanceOf(comparison.runs);
-
-  views::ViewOptions view;
-  if (arguments.top >= 0) view.top = arguments.top;
-  view.width = TerminalWidth(out.to_stdout());
-  view.color = WantColor(out.color, out.to_stdout());
-  const std::string text = views::Write(comparison, FormatOf(out.format), PartOf(arguments), view);
-  if (auto written = output->Commit(text); !written) return Fail(written.error());
-  view.color = false;
-  const bool passed = std::all_of(comparison.gates.begin(), comparison.gates.end(),
-                                  [](const GateVerdict& gate) { return gate.passed; });
-  if (out.format != "table") {
-    SayNotes(comparison.notes);
-  }
-  if (!passed || out.format != "table" || !out.to_stdout()) {
-    fmt::print(stderr, "{}", views::WriteGates(comparison, view));
-  }
-  return passed ? kSuccess : kFailure;
+  views::ViewOptions view = output.view();
+  view.top = arguments.top;
+  const auto otherwise = output.format() == views::Format::kCsv && plan.two
+                             ? views::ComparePart::kDifferences
+                             : views::ComparePart::kMatrices;
+  const std::string gates = views::WriteGates(comparison, PlainView());
+  const bool passed = flows::KeepsGates(comparison);
+  TRY(output.Write(
+      views::Write(comparison, output.format(), arguments.picture.value_or(otherwise), view),
+      views::NotesOf(comparison), passed ? gates : ""));
+  if (passed) return kSuccess;
+  Say(gates + (incomplete ? kIncompleteHint : ""));
+  return kFailure;
 }
 
 }  // namespace
 
-void AddCompareCommand(Command& app, int& exit_code) {
-  auto arguments = std::make_shared<CompareArguments>();
-  Command* command = app.add_subcommand("compare", kDescription);
-  command->footer(kFooter);
-  command->add_option("RUN", arguments->run.runs,
-                      "Run files, each a run, or models, NAME|CONFIG[@PROFILE]; the first is the "
-                      "baseline");
-  command->add_option("--labels", arguments->labels, "What to call the runs; default: their files")
-      ->type_name("A,B,...");
-  command
-      ->add_option("--level", arguments->level,
-                   "Of names: operation, layer (innermost module), module, or a depth in the "
-                   "tree; with a model: module, ml, math")
-      ->type_name("LEVEL");
-  command
-      ->add_option("--fail-above", arguments->gates,
-                   "Fail if a later run takes more than this above the first; may be given several "
-                   "times")
-      ->type_name("[PATTERN=]SHARE")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
-  command
-      ->add_option("--top", arguments->top, "Differences to list (15 in a table, 20 in a picture)")
-      ->type_name("N")
-      ->check(Range(0, 1'000'000));
-  command
-      ->add_option("--picture", arguments->picture,
-                   "What svg and csv show; default: heatmap, and diff in csv of two runs")
-      ->check(IsMember({"heatmap", "totals", "diff"}));
-  AddSizeOptions(*command, arguments->described.batch, arguments->described.seq,
-                 "of models: as the first run, else 1, and 128 tokens");
-  AddDescribeOptions(*command, arguments->described);
-  command->add_option("--depth", arguments->depth, "With a model: levels of the tree to show")
-      ->type_name("N")
-      ->check(NonNegativeNumber());
-  command
-      ->add_option("--columns", arguments->columns,
-                   "With a model: what to compare: energy,time,flops,...")
-      ->type_name("A,B,...");
-  AddAccountOptions(*command, arguments->run);
-  AddOutputOptions(*command, arguments->output, {"table", "json", "csv", "svg"});
-  command->callback([arguments, &exit_code] { exit_code = RunCompare(*arguments); });
+void AddCompare(Command& program, const char* group) {
+  auto [command, arguments] = program.Subcommand(kText, group, RunCompare);
+  command.Argument("RUN", arguments.run.files.runs,
+                   "Runs, or models as NAME|CONFIG[@PROFILE]; the first is the baseline; -- "
+                   "separates groups of runs");
+  command.KeepSeparators();
+  AddLabelsOption(command, arguments.labels);
+  command.Option("--level LEVEL", arguments.level,
+                 "Level of names: operation, layer (innermost module), module, or a depth in the "
+                 "tree; on one tree: model, module, ml, math or kernel");
+  command.Option(
+      "--fail-above [PATTERN=]SHARE", arguments.gates,
+      "Fail if a later run takes this much more than the first, beyond chance; repeatable");
+  command.Option("--false-discovery SHARE", arguments.false_discovery,
+                 "How many of the lines found to differ may be chance, on average");
+  AddAllowIncompleteOption(command, arguments.allow_incomplete);
+  AddTopOption(command, arguments.top,
+               "Differences to list; default: 15 in a table, 20 in a picture");
+  command.Choice<std::optional<views::ComparePart>>(
+      "--picture", arguments.picture,
+      {{"heatmap", views::ComparePart::kMatrices},
+       {"totals", views::ComparePart::kTotals},
+       {"diff", views::ComparePart::kDifferences}},
+      "What svg and csv show; default: heatmap, or diff in csv of two runs");
+  AddSizeOptions(command, arguments.described.batch, arguments.described.seq,
+                 "default for models: as the first run, else 1 and 128 tokens");
+  AddDescribeOptions(command, arguments.described);
+  AddDepthOption(command, arguments.depth, "On one tree: levels to show");
+  AddColumnsOption(command, arguments.columns,
+                   "On one tree: columns to compare: energy,time,flops,...");
+  AddAccountOptions(command, arguments.run);
+  AddOutputOptions(command, arguments.output, views::kFormats<Comparison>);
 }
 
 }  // namespace beryl::cli

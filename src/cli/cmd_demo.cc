@@ -1,73 +1,56 @@
-#include <memory>
-
-#include <fmt/format.h>
-
-#include "base/file.h"
-#include "cli/cli.h"
-#include "cli/command_line.h"
-#include "cli/embedded.h"
-#include "cli/pipeline.h"
-#include "cli/terminal.h"
-#include "views/views.h"
+#include "base/free_name.h"
+#include "cli/output.h"
+#include "flows/demo_run.h"
 
 namespace beryl::cli {
 namespace {
 
-constexpr const char* kFooter =
+constexpr CommandText kText = {
+    "demo", "Account a small BERT training run that comes with the program",
     R"(The run is synthetic: generated, not measured. It is three training steps of BERT-base on one GPU, as
 PyTorch's profiler would write them, with a power reading every 4 ms, and is built into the program.
 
 EXAMPLES
   beryl demo
-  beryl demo -o /tmp/demo.html)";
+  beryl demo -o /tmp/demo.html)"};
 
-int RunDemo(const std::string& page_path) {
-  auto output = OutputFile::Open(page_path);
-  if (!output) return Fail(output.error());
-  PipelineOptions options;
-  options.timeline = true;
-  RunInput run;
-  auto power_source = ByteSource::FromMemory(embedded::kDemoPower, "demo_power.csv");
-  if (auto ok = AddPower(power_source, options, run); !ok) return Fail(ok.error());
-  auto ops_source = ByteSource::FromMemory(embedded::kDemoOps, "demo_ops.json");
-  if (auto ok = importers::Import(ops_source, options.import, run.ops); !ok)
-    return Fail(ok.error());
-  run.context.ops_files = {"a BERT training run"};
-  run.context.label = "synthetic";
-  auto accounted = AccountRun(std::move(run), options);
-  if (!accounted) return Fail(accounted.error());
-  const AccountReport report = MakeReport(*accounted, options);
+constexpr const char* kDefaultPage = "report.html";
 
-  views::ViewOptions view;
-  view.width = TerminalWidth(true);
-  view.color = WantColor("auto", true);
-  auto screen = OutputFile::Open("-");
-  if (!screen) return Fail(screen.error());
-  if (auto ok = screen->Commit(views::Write(report, views::Format::kTable, view)); !ok) {
-    return Fail(ok.error());
+struct DemoArguments {
+  std::string page;
+  bool force = false;
+  TreeArguments tree;
+};
+
+Result<int> RunDemo(const DemoArguments& arguments) {
+  const std::string page_path = arguments.page.empty() ? FreeName(kDefaultPage) : arguments.page;
+  if (!arguments.force && HasContent(page_path)) {
+    return MisuseError(fmt::format(
+        "{}: there is such a file; give another name, or replace it with --force", page_path));
   }
-  if (auto ok = output->Commit(views::Write(report, views::Format::kHtml, view)); !ok) {
-    return Fail(ok.error());
-  }
-  fmt::print(
-      stderr,
-      "\nwrote {}: open it in a browser to click through the tree.\n"
+  auto page = TRY(Output::Open({.format = views::Format::kHtml, .output = page_path}));
+  const AccountReport report = TRY(flows::AccountDemo());
+  auto screen = TRY(Output::Open({}));
+  views::ViewOptions view = screen.view();
+  TakeTreeArguments(arguments.tree, view);
+  TRY(views::CheckColumns(report.folded, view));
+  TRY(screen.Write(views::Write(report, screen.format(), view), {}));
+  TRY(page.Write(views::Write(report, page.format(), view), {}));
+  Say("\nwrote {}: open it in a browser to click through the tree.\n"
       "Next, your own run: beryl account --ops TRACE --power POWER (see beryl account --help)\n",
-      page_path);
+      Printable(page_path));
   return kSuccess;
 }
 
 }  // namespace
 
-void AddDemoCommand(Command& app, int& exit_code) {
-  auto page = std::make_shared<std::string>("report.html");
-  Command* command =
-      app.add_subcommand("demo", "Account a small BERT training run that comes with the program");
-  command->footer(kFooter);
-  command->add_option("-o,--output", *page, "Where to write the page")
-      ->type_name("FILE")
-      ->capture_default_str();
-  command->callback([page, &exit_code] { exit_code = RunDemo(*page); });
+void AddDemo(Command& program, const char* group) {
+  auto [command, arguments] = program.Subcommand(kText, group, RunDemo);
+  command.OutputOption("-o,--output FILE", arguments.page,
+                       "Where to write the page; default: report.html, or report-2.html and so on "
+                       "if there is one");
+  command.Flag("--force", arguments.force, "Replace the file of -o if it exists");
+  AddTreeOptions(command, arguments.tree);
 }
 
 }  // namespace beryl::cli

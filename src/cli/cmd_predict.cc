@@ -1,45 +1,28 @@
-#include <memory>
-#include <optional>
-
-#include <fmt/format.h>
-
-#include "base/file.h"
-#include "cli/analysis_command.h"
-#include "cli/cli.h"
-#include "cli/command_line.h"
-#include "cli/dataset_arguments.h"
-#include "cli/described_data.h"
-#include "cli/electricity_arguments.h"
-#include "cli/learning_arguments.h"
-#include "cli/model_arguments.h"
-#include "cli/predict_model.h"
-#include "learn/learn.h"
-#include "views/views.h"
+#include "cli/arguments.h"
+#include "flows/analyse_run.h"
+#include "flows/predict_model.h"
+#include "flows/read_data.h"
 
 namespace beryl::cli {
 namespace {
 
-constexpr const char* kDescription =
-    "Predict the energy of models: from their description, or from the features of a run";
-
-constexpr const char* kFooter =
+constexpr CommandText kText = {
+    "predict",
+    "Predict the energy of models: from their description, or from the features of a run",
     R"(FROM A DESCRIPTION: beryl predict NAME ...
 Nothing is run: NAME is one that `beryl models` lists, or a Hugging Face config.json.
-  table   energy, time and cost of the model, then where they go, like layers folded into a line
+  table   energy, time and cost of the model, then where they go, repeated layers folded into one line
   json    every node of the tree, with the interval
-  csv     the same, a line for each node
-With --sweep, a line for each variant instead. A profile without calibration says so in every format.
+  csv     the same, one line per node
+With --sweep, one line per variant instead. Every format marks a profile that is not calibrated.
 
 FROM A RUN: beryl predict --profile PROFILE --data DATA ...
-  table   a line for each model and input size; of a single one (--model, --batch, --seq) its tree
-  json    every node of every tree, with the interval, and measured energy where there is some
-  csv     the same, a line for each node
+  table   one line per model and input size; for a single one (--model, --batch, --seq) its tree
+  json    every node of every tree, with the interval, and measured energy if DATA has it
+  csv     the same, one line per node
   jsonl   the authors' trees (IrEne's JSON lines) with predicted_energy filled in, for their evaluation
-PROFILE is a file that `beryl train` wrote, or the name of one that comes with the program. It holds for
-the machine it was measured on. Energy need not be in DATA.
-
-EXIT STATUS
-  0 done   1 failed   2 wrong use
+PROFILE is a file written by `beryl train`, or the name of a profile that comes with the program. It is
+valid for the machine it was measured on. DATA needs no energy.
 
 EXAMPLES
   beryl predict bert-base-uncased --batch 8 --seq 128
@@ -47,112 +30,103 @@ EXAMPLES
   beryl predict my_model/config.json --batch 16 --seq 256 --format json
   beryl predict bert-base-uncased --sweep num_hidden_layers=2,4,6,8,10,12 --sweep batch=1,8,32
   beryl predict --profile gtx1080ti-i9-7900x --data irene/device_1
-  beryl predict --profile my_machine.json --data new_models --model gpt2 --batch 8 --seq 128 --depth 3
-  beryl predict --profile my_machine.json --data trees.jsonl --format jsonl -o predicted.jsonl)";
+  beryl predict --profile my_machine.json --data trees.jsonl --format jsonl -o predicted.jsonl)"};
 
 struct PredictArguments {
-  std::string profile;
   std::string data;
-  std::string data_model;  // --model, of the data
+  std::string data_model;  // --model together with --data
   ModelArguments described;
-  ElectricityArguments electricity;
+  flows::ElectricityRequest electricity;
   TreeArguments tree;
+  std::string budget;
   OutputArguments output;
 };
 
-Result<PredictionReport> PredictAll(const PredictArguments& arguments) {
-  auto model = FindDataModel(arguments.profile);
-  if (!model) return model.error();
-  auto data = ReadData(arguments.data, false);
-  if (!data) return data.error();
-  if (auto kept =
-          KeepRuns(*data, arguments.data_model, arguments.described.batch, arguments.described.seq);
-      !kept) {
-    return kept.error();
+Result<int> PredictData(const PredictArguments& arguments) {
+  const ModelArguments& asked = arguments.described;
+  if (asked.profile.empty()) {
+    return MisuseError("--data needs a --profile: a name, or a file written by beryl train");
   }
-  if (model->method == Method::kDescribe) DescribeRuns(*data);
-  PredictionReport report;
-  report.provenance = MakeProvenance({arguments.data}, model->name);
-  report.notes = data->notes;
-  report.predicted = learn::Predict(*model, *data, report.notes);
-  report.model = std::move(*model);
-  report.data = std::move(*data);
-  return report;
+  const auto predict = [&] {
+    return flows::PredictData(
+        {arguments.data, asked.profile, arguments.data_model, asked.batch, asked.seq});
+  };
+  if (arguments.output.format != views::Format::kJsonl) {
+    return WriteResult(
+        arguments.output, [&](auto&) { return predict(); }, arguments.tree);
+  }
+  auto output = TRY(Output::Open(arguments.output));
+  const auto report = TRY(predict());
+  TRY(output.Write(flows::WriteTrees(report), report.notes));
+  return kSuccess;
 }
 
-int PredictData(const PredictArguments& arguments, OutputFile& output,
-                const views::ViewOptions& view) {
-  const auto report = PredictAll(arguments);
-  if (!report) return Fail(report.error());
-  const std::string bytes = arguments.output.format == "jsonl"
-                                ? learn::WriteTrees(report->data, report->predicted)
-                                : views::Write(*report, FormatOf(arguments.output.format), view);
-  return FinishCommand(output, bytes, arguments.output, report->notes);
+// Predicts a model that was never run.
+Result<int> PredictModel(const PredictArguments& arguments) {
+  const std::vector<std::string> profiles = SplitNames(arguments.described.profile);
+  if (!arguments.described.sweep.empty() || profiles.size() > 1) {
+    if (!arguments.budget.empty()) {
+      return MisuseError(
+          "a budget is checked for one prediction, not for a sweep or several profiles",
+          {"budget"});
+    }
+    const auto predict = [&](std::vector<Note>& notes) -> Result<Sweep> {
+      const auto electricity = TRY(flows::ChooseElectricity(arguments.electricity, notes));
+      return flows::PredictModels(arguments.described, profiles, electricity);
+    };
+    return WriteResult(arguments.output, predict, arguments.tree);
+  }
+  std::vector<BudgetVerdict> verdicts;
+  const auto predict = [&](std::vector<Note>& notes) -> Result<DescribedPrediction> {
+    const auto electricity = TRY(flows::ChooseElectricity(arguments.electricity, notes));
+    const auto budget = TRY(flows::ReadBudget(arguments.budget));
+    auto prediction = TRY(flows::PredictModel(arguments.described, profiles, electricity));
+    const std::string& grid = arguments.electricity.grid;
+    if (!grid.empty()) prediction.provenance.sources.push_back(grid);
+    AppendNotes(prediction.notes, notes);
+    verdicts = prediction.budget = flows::CheckBudget(budget, prediction);
+    return prediction;
+  };
+  TRY(WriteResult(arguments.output, predict, arguments.tree));
+  return SayBudget(verdicts, arguments.budget);
 }
 
-Result<bool> CheckForm(const PredictArguments& arguments) {
+Result<int> RunPredict(const PredictArguments& arguments) {
   const bool described = !arguments.described.model.empty();
   if (described == !arguments.data.empty()) {
     return MisuseError(
-        "what to predict? Give a model, such as bert-base-uncased or its config.json, or the "
+        "nothing to predict: give a model, such as bert-base-uncased or its config.json, or the "
         "features of runs with --data (see beryl predict --help)");
   }
-  if (!described && arguments.profile.empty()) {
-    return MisuseError("--data needs a --profile: a name, or a file that beryl train wrote");
+  if (described) {
+    TRY(views::CheckFormat(views::kFormats<DescribedPrediction>, arguments.output.format,
+                           "the prediction of a model without --data"));
   }
-  if (described && arguments.output.format == "jsonl") {
-    return MisuseError("--format jsonl is of --data; of a model there are table, json and csv");
-  }
-  return true;
-}
-
-int RunPredict(const PredictArguments& arguments) {
-  if (auto ok = CheckForm(arguments); !ok) return Fail(ok.error());
-  if (auto ok = CheckOutput(arguments.output.output,
-                            {arguments.data, arguments.profile, arguments.described.model,
-                             arguments.electricity.grid});
-      !ok) {
-    return Fail(ok.error());
-  }
-  auto output = OutputFile::Open(arguments.output.output);
-  if (!output) return Fail(output.error());
-  views::ViewOptions view = ViewOf(arguments.output);
-  TakeTreeArguments(arguments.tree, view);
-  if (arguments.described.model.empty()) return PredictData(arguments, *output, view);
-  return PredictModel(
-      {arguments.described, arguments.profile, arguments.electricity, arguments.output}, *output,
-      view);
+  return (described ? PredictModel : PredictData)(arguments);
 }
 
 }  // namespace
 
-void AddPredictCommand(Command& app, int& exit_code) {
-  auto arguments = std::make_shared<PredictArguments>();
-  Command* command = app.add_subcommand("predict", kDescription);
-  command->footer(kFooter);
-  const auto of_model = AddModelOptions(*command, arguments->described);
+void AddPredict(Command& program, const char* group) {
+  auto [command, arguments] = program.Subcommand(kText, group, RunPredict);
+  const auto of_model = AddModelOptions(command, arguments.described);
+  AddProfileOption(command, arguments.described.profile,
+                   fmt::format("Profile, default for a model {}; several, A,B, for a line each: ",
+                               flows::kDefaultProfile));
+  const Parameter data =
+      command.Option("--data DATA", arguments.data, std::string("Features of runs. ") + kDataHelp);
+  AddModelOption(command, arguments.data_model).Needs(data);
+  AddSizeOptions(command, arguments.described.batch, arguments.described.seq,
+                 "default: all in DATA; 1 and 128 tokens for a model");
+  AddTreeOptions(command, arguments.tree);
   command
-      ->add_option("--profile", arguments->profile,
-                   "A profile's name, or a file of beryl train; default, of a NAME: " +
-                       std::string(kDefaultProfile))
-      ->type_name("NAME|FILE");
-  Option* data =
-      command
-          ->add_option("--data", arguments->data,
-                       "Features of runs: a folder of *_level_features.csv, one such file, trees "
-                       "as JSON lines, a run file of beryl import, or a folder of those")
-          ->type_name("DATA");
-  AddModelOption(*command, arguments->data_model);
-  command->get_option("--model")->needs(data);
-  AddSizeOptions(*command, arguments->described.batch, arguments->described.seq,
-                 "of DATA: all; of a NAME: 1, and 128 tokens");
-  AddTreeOptions(*command, arguments->tree);
-  const auto of_cost = AddElectricityOptions(*command, arguments->electricity);
-  // Each of these is about a model that is described, not about runs.
-  for (Option* option : of_model) option->excludes(data);
-  for (Option* option : of_cost) option->excludes(data);
-  AddOutputOptions(*command, arguments->output, {"table", "json", "csv", "jsonl"});
-  command->callback([arguments, &exit_code] { exit_code = RunPredict(*arguments); });
+      .Option("--budget FILE", arguments.budget,
+              "Energy limits, as of beryl account; fails if the prediction exceeds one")
+      .Excludes({data});
+  const auto of_cost = AddElectricityOptions(command, arguments.electricity);
+  // These options apply to a described model, not to runs.
+  data.Excludes(of_model).Excludes(of_cost);
+  AddOutputOptions(command, arguments.output, views::kFormats<PredictionReport>);
 }
 
 }  // namespace beryl::cli

@@ -1,190 +1,146 @@
 #include <unistd.h>
 
-#include <memory>
+#include <fmt/ranges.h>
 
-#include <fmt/format.h>
-
-#include "base/text.h"
-#include "cli/child_process.h"
-#include "cli/cli.h"
-#include "cli/command_line.h"
-#include "cli/live_recording.h"
-#include "cli/meter_arguments.h"
-#include "cli/record_rounds.h"
-#include "cli/recording_report.h"
-#include "cli/terminal.h"
+#include "cli/arguments.h"
+#include "flows/analyse_run.h"
+#include "flows/measure_run.h"
+#include "flows/record_request.h"
 
 namespace beryl::cli {
 namespace {
 
-constexpr const char* kDescription = "Measure a command, a process or the whole machine";
+constexpr CommandText kText = {
+    "record", "Measure a command, a process or the whole machine",
+    R"(Runs CMD and reads every meter until it ends. Reports the energy that CMD and its children used, and that of
+the whole machine. Without CMD and --pid it records the machine until Ctrl-C. Without a readable meter the
+energy is an estimate, labelled as such; beryl sources shows which meters there are and how to enable the
+others. The file can be read at any time: after Ctrl-C, a crash or kill -9 it holds everything recorded until
+then. A file that exists is replaced only with --force, and only once CMD has started.
 
-constexpr const char* kFooter =
-    R"(Runs CMD and reads every meter there is until it ends: what devices use, and which part of that is CMD's and
-its children's. Without a meter that can be read the energy is an estimate, and says so; beryl sources tells
-which meters there are and how to get at the others. The file is readable at any moment: Ctrl-C, a crash or
-kill -9 leave what was recorded until then.
-
-  --repeat N     the protocol of measured rounds: a warm-up, N rounds, mean and deviation
-  --for TIME     the command again and again until a round is that long (short things need that: counters step
-                 in milliseconds); with --pid, or without a command, how long to record
-  --cooldown     before each round wait until the machine is back at what it drew before the first one
+  --repeat N     measures rounds: a warm-up, then N rounds; reports mean and deviation
+  --for TIME     repeats the command until a round is that long (short commands need it: counters update every
+                 few milliseconds); with --pid, or without a command, how long to record
+  --cooldown     waits before each round until power is back at its initial level
 
 EXIT STATUS
-  that of CMD (128 + N if signal N ended it); 1 failed, 2 wrong use
+  that of CMD (128 + N if signal N ended it); 1 failed, 2 usage error
 
 EXAMPLES
   beryl record -- python train.py
   beryl record -o run.beryl --period 10ms -- python infer.py
   beryl record --pid 4711 --for 30s
+  beryl record --live
   beryl record --repeat 5 --for 20s --cooldown -- ./infer --batch 8
-  beryl show run.beryl)";
+  beryl show run.beryl)"};
 
 struct RecordArguments {
-  std::string output = "run.beryl";
-  std::string period = "4ms";
-  std::vector<int32_t> pids;
-  std::vector<std::string> command;
-  uint32_t repeat = 0;
-  std::string length;
-  std::string cool_down;
-  int warm_up = -1;
+  flows::RecordRequest request;
   bool quiet = false;
-  MeterArguments meters;
+  bool live = false;
+  flows::ElectricityRequest electricity;
+  std::string budget;
 };
 
-constexpr Nanos kShortestPeriod{1'000'000};
-constexpr Nanos kLongestPeriod{600'000'000'000};
-constexpr const char* kDefaultCoolDown = "60s";
-
-Result<RoundPlan> PlanOf(const RecordArguments& arguments) {
-  RoundPlan plan;
-  plan.command = arguments.command;
-  plan.pids = arguments.pids;
-  plan.rounds = arguments.repeat;
-  if (plan.command.empty() && (plan.rounds > 0 || !arguments.cool_down.empty())) {
-    return MisuseError("--repeat and --cooldown need a command: beryl record --repeat 5 -- CMD");
-  }
-  if (!plan.command.empty() && arguments.output == "-") {
-    return MisuseError("-o - is where the command prints: give the recording a file, -o run.beryl");
-  }
-  if (!plan.command.empty() && !plan.pids.empty()) {
-    return MisuseError("either --pid or a command, not both");
-  }
-  if (!arguments.length.empty()) {
-    auto length = ParseDuration("--for", arguments.length);
-    if (!length) return length.error();
-    plan.length = *length;
-    // A command that is run for a time is one round.
-    if (!plan.command.empty() && plan.rounds == 0) plan.rounds = 1;
-  }
-  if (!arguments.cool_down.empty()) {
-    auto longest = ParseDuration("--cooldown", arguments.cool_down);
-    if (!longest) return longest.error();
-    plan.cool_down = *longest;
-    if (plan.rounds == 0) plan.rounds = 1;
-  }
-  plan.warm_up = arguments.warm_up >= 0 ? static_cast<uint32_t>(arguments.warm_up)
-                                        : static_cast<uint32_t>(plan.rounds > 1);
-  return plan;
+// What is recorded without a command, where, and what ends it.
+std::string BeginningOf(const flows::RecordRequest& request, const std::string& file) {
+  const bool machine = request.pids.empty();
+  const std::string text = fmt::format(
+      "recording {} into {}",
+      machine ? "the whole machine" : fmt::format("process {}", fmt::join(request.pids, ", ")),
+      file);
+  if (!request.length.empty()) return fmt::format("{} for {}", text, request.length);
+  if (!machine) return text + " until it ends, or Ctrl-C";
+  return text + " until Ctrl-C (a command: beryl record -- CMD; a process: --pid PID)";
 }
 
-Result<Nanos> PeriodOf(const RecordArguments& arguments) {
-  auto period = ParseDuration("--period", arguments.period);
-  if (!period) return period;
-  if (*period < kShortestPeriod || *period > kLongestPeriod) {
-    return MisuseError(fmt::format("--period {}: it may be 1ms to 10m", arguments.period));
+Result<flows::RoundsDone> Record(const RecordArguments& arguments) {
+  auto options = TRY(flows::RecordOptionsOf(arguments.request));
+  // A wrong region is an error now, not after the recording.
+  std::vector<Note> notes_of_grid;
+  TRY(flows::ChooseElectricity(arguments.electricity, notes_of_grid));
+  const bool speaks =
+      !arguments.quiet && options.plan.command.empty() && arguments.request.output != "-";
+  if (speaks) {
+    options.when_begun = [&arguments](const std::string& file) {
+      Say(BeginningOf(arguments.request, file) + "\n");
+    };
   }
-  return period;
+  // A command has the terminal to itself; then, as without a terminal, there is a line a second.
+  StatusLine line;
+  const auto print = [&](const PowerLook& look) {
+    line.Show(views::Write(look, views::Format::kSummary, PlainView()));
+  };
+  if (arguments.live) {
+    options.live = LookView(STDERR_FILENO, options.plan.command.empty(), PlainView(), print);
+  }
+  return flows::RecordRounds(options);
 }
 
-Result<RoundsDone> Record(const RecordArguments& arguments) {
-  auto plan = PlanOf(arguments);
-  if (!plan) return plan.error();
-  LiveRecording::Options options;
-  options.machine = sources::Machine::FromEnvironment();
-  auto discover = DiscoverOptionsOf(arguments.meters);
-  if (!discover) return discover.error();
-  options.discover = *discover;
-  auto period = PeriodOf(arguments);
-  if (!period) return period.error();
-  options.period = *period;
-  options.command = arguments.command;
-  options.pids = arguments.pids;
-  for (const int32_t pid : arguments.pids) {
-    if (!sources::IsRunning(options.machine, pid)) {
-      return InvalidError(fmt::format("process {}: there is no such process", pid));
-    }
-  }
-  auto file = GrowingFile::Open(arguments.output);
-  if (!file) return file.error();
-  auto signals = SignalInbox::Open();
-  if (!signals) return signals.error();
-  RaiseFileLimit();
-  AdoptOrphans();
-  auto recording = LiveRecording::Start(options, *file);
-  if (!recording) return recording.error();
-  return RunRounds(*plan, *signals, *recording);
-}
-
-// What goes wrong with the recording is told, but the exit code is the command's if that failed.
+// If the command failed, the exit code is the command's, whatever else went wrong.
 int RunRecord(const RecordArguments& arguments) {
+  const auto budget = flows::ReadBudget(arguments.budget);
+  if (!budget) return Fail(budget.error());
+  if (!budget->empty() && arguments.request.output == "-") {
+    return Fail(
+        MisuseError("a recording on standard output is not read again to check a budget; "
+                    "write it to a file",
+                    {"budget", "output"}));
+  }
   const auto done = Record(arguments);
   if (!done) return Fail(done.error());
-  const auto code_of = [&](const Error& error) {
-    const int failed = Fail(error);
-    return done->exit_code != 0 ? done->exit_code : failed;
-  };
-  if (done->trouble) return code_of(*done->trouble);
-  if (arguments.quiet || arguments.output == "-") return done->exit_code;
-  const auto report = ReadMeasurement(arguments.output, {});
-  if (!report) {
-    fmt::print(stderr, "warning: {}\n", report.error().message);
+  const auto code = [&](int ours) { return done->exit_code != 0 ? done->exit_code : ours; };
+  if (done->trouble) return code(Fail(*done->trouble));
+  const bool silent = arguments.quiet || arguments.request.output == "-";
+  if (silent && budget->empty()) return done->exit_code;
+  if (done->file.empty()) {
+    Say("stopped before the command started: nothing was recorded\n");
     return done->exit_code;
   }
-  views::ViewOptions view;
-  view.width = TerminalWidth(false);
-  fmt::print(stderr, "{}", views::Write(*report, views::Format::kSummary, view));
-  fmt::print(stderr, "wrote {}; beryl show {} has it all\n", arguments.output, arguments.output);
-  return done->exit_code;
+  const auto report = flows::ReadMeasurement(done->file, {}, arguments.electricity);
+  // Nobody knows whether a budget is kept.
+  if (!report && !budget->empty()) return code(Fail(report.error()));
+  if (!report) {
+    Say("warning: {}\n", Printable(report.error().message));
+    return done->exit_code;
+  }
+  const auto verdicts = flows::CheckBudget(*budget, *report, false);
+  if (!silent) Say(views::WriteBudgetKept(verdicts));
+  const int kept = code(SayBudget(verdicts, arguments.budget));
+  if (silent) return kept;
+  Say(views::Write(*report, views::Format::kSummary, PlainView()));
+  Say("wrote {0}; beryl show {0} shows all of it\n", Printable(done->file));
+  return kept;
 }
 
 }  // namespace
 
-void AddRecordCommand(Command& app, int& exit_code) {
-  auto arguments = std::make_shared<RecordArguments>();
-  Command* command = app.add_subcommand("record", kDescription);
-  command->footer(kFooter);
-  command->add_option("-o,--output", arguments->output, "The run file to write")
-      ->type_name("FILE")
-      ->capture_default_str();
-  command->add_option("--period", arguments->period, "Time between readings, 1ms to 10m")
-      ->type_name("TIME")
-      ->capture_default_str();
-  command->add_option("--pid", arguments->pids, "Watch this process, and its children")
-      ->type_name("PID")
-      ->check(PositiveNumber())
-      ->allow_extra_args(false);
-  command->add_option("--repeat", arguments->repeat, "Rounds to measure")
-      ->type_name("N")
-      ->check(Range(1, 10'000));
-  command->add_option("--for", arguments->length, "How long a round, or a recording, takes")
-      ->type_name("TIME");
+void AddRecord(Command& program, const char* group) {
+  auto [command, arguments] = program.Subcommand(kText, group, RunRecord);
+  command.OutputOption(
+      "-o,--output FILE", arguments.request.output,
+      "Run file to write; - is standard output; default: run.beryl, or run-2.beryl "
+      "and so on if there is one");
+  command.Flag("--force", arguments.request.force, "Replace the file of -o if it exists");
+  command.Option("--period TIME", arguments.request.period, "Time between readings, 1ms to 10m");
+  command.Option("--pid PID", arguments.request.pids,
+                 "Watch this process and its children; repeatable", Above0());
+  command.Option("--repeat N", arguments.request.repeat, "Rounds to measure", Between(1, 10'000));
+  command.Option("--for TIME", arguments.request.length, "Length of a round, or of the recording");
   command
-      ->add_option("--cooldown", arguments->cool_down,
-                   "Wait for standby power before each round, at most this long")
-      ->type_name("TIME")
-      ->expected(0, 1)
-      ->default_str(kDefaultCoolDown);
-  command
-      ->add_option("--warmup", arguments->warm_up,
-                   "Runs before the first round, which do not count; 1 with --repeat")
-      ->type_name("N")
-      ->check(Range(0, 10'000));
-  command->add_flag("-q,--quiet", arguments->quiet, "Say nothing at the end");
-  AddMeterOptions(*command, arguments->meters);
-  command->add_option("command", arguments->command, "The command, after --")->type_name("CMD");
-  command->callback([arguments, &exit_code] { exit_code = RunRecord(*arguments); });
+      .Option("--cooldown TIME", arguments.request.cool_down,
+              "Wait for standby power before each round, for at most this long")
+      .OrJust("60s");
+  command.Option("--warmup N", arguments.request.warm_up,
+                 "Runs before the first round that are not counted; default with --repeat: 1",
+                 Between(0, 10'000));
+  command.Flag("--live", arguments.live,
+               "Show power and energy while it records; without a command q ends it");
+  command.Flag("-q,--quiet", arguments.quiet, "Print no summary");
+  AddMeasuredBudgetOption(command, arguments.budget);
+  AddMeterOptions(command, arguments.request.meters);
+  AddElectricityOptions(command, arguments.electricity);
+  command.Words("CMD", arguments.request.command, "Command to run, after --");
 }
 
 }  // namespace beryl::cli

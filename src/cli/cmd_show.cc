@@ -1,101 +1,76 @@
-#include <filesystem>
-#include <memory>
-
-#include <fmt/format.h>
-
-#include "base/file.h"
-#include "cli/analysis_command.h"
-#include "cli/cli.h"
-#include "cli/command_line.h"
-#include "cli/recording_report.h"
-#include "cli/terminal.h"
+#include "cli/arguments.h"
+#include "flows/analyse_run.h"
+#include "flows/measure_run.h"
 
 namespace beryl::cli {
 namespace {
 
-constexpr const char* kDescription =
-    "Say what a recording comes to: energy by device and process, power over time, whose it was";
-
-constexpr const char* kFooter = R"(WHAT COMES OUT
-  energy      of every device: a package with its memory beside it, a GPU; of the whole machine only if
-              nothing finer was measured. What contains a device or is contained in it is shown, never
+constexpr CommandText kText = {
+    "show", "Summarize a recording: energy by device and process, power over time, who used it",
+    R"(OUTPUT
+  the first line has the energy of the watched command, then that of the machine; below it, what a run
+  of the command takes (of record --repeat), and kWh, price and CO2e in --region
+  energy      of every device: a package and its memory, a GPU; of the whole machine only if nothing
+              finer was measured. Channels that contain a device or lie inside it are shown, never
               added. For every device: ours + others + recorder + idle = energy
   ours        the watched processes, by their CPU time on the CPUs of the package (docs/measurement.md)
-  gaps        time for which a meter told nothing. It is said, and no energy is made up for it
-  features    mean use of CPUs, memory and GPUs, by the names of the prediction's features
-  -           not known. It is never written as 0
+  gaps        time without readings; no energy is counted there
+  features    mean use of CPUs, memory and GPUs, named as the features of prediction
+  -           unknown; never written as 0
 
-HOW IT IS TOLD APART
-  --split busy      among those that ran, in proportion to their time; idle only while nothing runs
-  --split capacity  a CPU that idles keeps its part of the time, and that is idle energy
-
-EXIT STATUS
-  0 done   1 failed   2 wrong use
+HOW ENERGY IS DIVIDED
+  --split busy      among the processes that ran, by their CPU time; idle only while nothing runs
+  --split capacity  an idle CPU keeps its share of the time, which counts as idle energy
 
 EXAMPLES
   beryl record -o run.beryl -- python3 train.py
   beryl show run.beryl
   beryl show run.beryl --format svg -o power.svg
-  beryl show run.beryl --format json | jq '.devices[] | {device, energy_j, ours_j}')";
+  beryl show run.beryl --format json | jq '.devices[] | {device, energy_j, ours_j}')"};
 
 struct ShowArguments {
   std::string file;
-  std::string split = "busy";
-  size_t slices = 240;
-  int top = -1;
+  account::MeasureOptions measure;
+  flows::ElectricityRequest electricity;
+  std::optional<int> top;
+  std::string budget;
+  bool allow_incomplete = false;
   OutputArguments output;
 };
 
-Result<bool> Show(const ShowArguments& arguments) {
-  const OutputArguments& out = arguments.output;
-  std::error_code ignored;
-  if (!out.to_stdout() && std::filesystem::equivalent(arguments.file, out.output, ignored)) {
-    return MisuseError(
-        fmt::format("-o {}: this is the recording itself; name another file", out.output));
-  }
-  auto output = OutputFile::Open(out.output);
-  if (!output) return output.error();
-  account::MeasureOptions options;
-  options.slices = arguments.slices;
-  if (arguments.split == "capacity") options.split = account::SplitRule::kCapacity;
-  const auto measured = ReadMeasurement(arguments.file, options);
-  if (!measured) return measured.error();
-  views::ViewOptions view;
-  view.width = TerminalWidth(out.to_stdout());
-  view.color = WantColor(out.color, out.to_stdout());
-  if (arguments.top >= 0) view.top = arguments.top;
-  if (auto ok = output->Commit(views::Write(*measured, FormatOf(out.format), view)); !ok) return ok;
-  // What CSV has no place for, or what now lies in a file, is said here.
-  if (out.format == "csv" || (!out.to_stdout() && out.format != "table")) {
-    fmt::print(stderr, "{}", views::Write(*measured, views::Format::kSummary, view));
-  }
-  return true;
+Result<int> RunShow(const ShowArguments& arguments) {
+  const auto budget = TRY(flows::ReadBudget(arguments.budget));
+  auto output = TRY(Output::Open(arguments.output));
+  auto measured =
+      TRY(flows::ReadMeasurement(arguments.file, arguments.measure, arguments.electricity));
+  measured.budget = flows::CheckBudget(budget, measured, arguments.allow_incomplete);
+  views::ViewOptions view = output.view();
+  view.top = arguments.top;
+  TRY(output.Write(views::Write(measured, output.format(), view), {},
+                   views::Write(measured, views::Format::kSummary, PlainView())));
+  const int kept = SayBudget(measured.budget, arguments.budget);
+  const bool complete = measured.provenance.incomplete.empty() && measured.total.missing.empty();
+  if (kept != kSuccess && !complete && !arguments.allow_incomplete) Say(kIncompleteHint);
+  return kept;
 }
 
 }  // namespace
 
-void AddShowCommand(Command& app, int& exit_code) {
-  auto arguments = std::make_shared<ShowArguments>();
-  Command* command = app.add_subcommand("show", kDescription);
-  command->footer(kFooter);
-  command->add_option("file", arguments->file, "What beryl record wrote, or any run file")
-      ->type_name("FILE")
-      ->required();
-  command->add_option("--split", arguments->split, "How energy is told apart by CPU time")
-      ->check(IsMember({"busy", "capacity"}))
-      ->capture_default_str();
-  command->add_option("--slices", arguments->slices, "Slices of the power over time")
-      ->type_name("N")
-      ->check(Range(1, 100'000))
-      ->capture_default_str();
-  command->add_option("--top", arguments->top, "Processes to list in a table")
-      ->type_name("N")
-      ->check(Range(0, 1'000'000));
-  AddOutputOptions(*command, arguments->output, {"table", "json", "csv", "svg"});
-  command->callback([arguments, &exit_code] {
-    const auto ok = Show(*arguments);
-    exit_code = ok ? kSuccess : Fail(ok.error());
-  });
+void AddShow(Command& program, const char* group) {
+  auto [command, arguments] = program.Subcommand(kText, group, RunShow);
+  arguments.measure.slices = 240;
+  command.Argument("FILE", arguments.file, "A recording of beryl record, or any run file")
+      .Required();
+  command.Choice<account::SplitRule>(
+      "--split", arguments.measure.split,
+      {{"busy", account::SplitRule::kBusy}, {"capacity", account::SplitRule::kCapacity}},
+      "How energy is divided by CPU time");
+  AddSlicesOption(command, arguments.measure.slices, "Time slices of the power curve");
+  AddTopOption(command, arguments.top, "Processes to list in a table");
+  AddElectricityOptions(command, arguments.electricity);
+  AddMeasuredBudgetOption(command, arguments.budget);
+  AddAllowIncompleteOption(command, arguments.allow_incomplete);
+  AddOutputOptions(command, arguments.output, views::kFormats<Measurement>);
 }
 
 }  // namespace beryl::cli

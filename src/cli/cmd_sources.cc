@@ -1,82 +1,52 @@
-#include <memory>
-
-#include <fmt/format.h>
-
-#include "base/file.h"
-#include "cli/analysis_command.h"
-#include "cli/cli.h"
-#include "cli/command_line.h"
-#include "cli/dataset_arguments.h"
-#include "cli/meter_arguments.h"
-#include "sources/sources.h"
-#include "views/views.h"
+#include "cli/arguments.h"
+#include "flows/find_meters.h"
 
 namespace beryl::cli {
 namespace {
 
-constexpr const char* kDescription =
-    "Which meters this machine has, which it refuses and why, and whether they can be believed";
-
-constexpr const char* kFooter =
-    R"(WHAT IT SAYS
-  found       what can be read: how often it is updated, what contains it, the power just now, and
-              the least energy it can tell
-  refused     what cannot, with the command that would change that
-  checks      does the counter move, does psys hold its packages, does a GPU's counter agree with
+constexpr CommandText kText = {
+    "sources",
+    "List the meters of this machine, which ones cannot be read and why, and whether they can be "
+    "trusted",
+    R"(OUTPUT
+  found       meters that can be read: how often they update, what contains them, the power now, and
+              the least energy they resolve
+  refused     meters that cannot be read, with the command that would change that
+  checks      does the counter move, does psys cover its packages, does a GPU's counter agree with
               its power
-A counter that stands still is listed and not used. Where no meter is left for the CPUs, an estimate
-from CPU time stands in, and says so.
+A counter that does not move is listed but not used. If no meter for the CPUs is left, an estimate from
+CPU time replaces it, labelled as such.
 
 ENVIRONMENT
   BERYL_SYSFS, BERYL_PROCFS    folders to read instead of /sys and /proc
   BERYL_NVML                   library to load instead of libnvidia-ml.so.1
 
-EXIT STATUS
-  0 done   1 failed   2 wrong use
-
 EXAMPLES
   beryl sources
-  beryl sources --format json
   beryl sources --meter '/dev/ttyUSB0,baud=9600,format={V} {A}'
-  beryl sources --patience 2s)";
+  beryl sources --patience 2s)"};
 
 struct SourcesArguments {
-  MeterArguments meters;
+  flows::MeterRequest meters;
   OutputArguments output;
   std::string patience = "300ms";
 };
 
-int RunSources(const SourcesArguments& arguments) {
-  const auto options = DiscoverOptionsOf(arguments.meters);
-  if (!options) return Fail(options.error());
-  const auto patience = ParseDuration("--patience", arguments.patience);
-  if (!patience) return Fail(patience.error());
-  auto output = OutputFile::Open(arguments.output.output);
-  if (!output) return Fail(output.error());
-  const sources::Machine machine = sources::Machine::FromEnvironment();
-  auto discovery = sources::Discover(machine, *options);
-  if (!discovery) return Fail(discovery.error());
-  const SourceReport report = sources::Probe(machine, *options, *discovery, *patience);
-  if (auto ok = output->Commit(
-          views::Write(report, FormatOf(arguments.output.format), ViewOf(arguments.output)));
-      !ok) {
-    return Fail(ok.error());
-  }
-  return kSuccess;
+Result<int> RunSources(const SourcesArguments& arguments) {
+  const auto options = TRY(flows::DiscoverOptionsOf(arguments.meters));
+  const auto patience = TRY(flows::ParseDuration("patience", arguments.patience));
+  return WriteResult(arguments.output, [&](auto&) -> Result<SourceReport> {
+    return TRY(flows::FindMeters(sources::Machine::FromEnvironment(), options, patience)).report;
+  });
 }
 
 }  // namespace
 
-void AddSourcesCommand(Command& app, int& exit_code) {
-  auto arguments = std::make_shared<SourcesArguments>();
-  Command* command = app.add_subcommand("sources", kDescription);
-  command->footer(kFooter);
-  AddMeterOptions(*command, arguments->meters);
-  command->add_option("--patience", arguments->patience, "How long to watch the meters at most")
-      ->type_name("TIME")
-      ->capture_default_str();
-  AddOutputOptions(*command, arguments->output, {"table", "json", "csv"});
-  command->callback([arguments, &exit_code] { exit_code = RunSources(*arguments); });
+void AddSources(Command& program, const char* group) {
+  auto [command, arguments] = program.Subcommand(kText, group, RunSources);
+  AddMeterOptions(command, arguments.meters);
+  command.Option("--patience TIME", arguments.patience, "Watch the meters for at most this long");
+  AddOutputOptions(command, arguments.output, views::kFormats<SourceReport>);
 }
 
 }  // namespace beryl::cli

@@ -1,18 +1,23 @@
-// What subcommands say to the library that parses command lines. Its headers take seconds to
-// compile, so that they are named in command_line.cc alone; methods are called as they are there.
-// Commands own their subcommands and options: pointers are valid as long as the outermost one is.
-// What an option is to be written to, and what callbacks refer to, has to outlive the parsing.
+// Declares the options of a command. The library that parses command lines takes seconds to
+// compile, so only command_line.cc includes it.
+//
+// Names contain the placeholder of the value: "--top N", "-o,--output FILE". The help shows a value
+// that is set before parsing as the default. Variables that receive values must outlive the
+// parsing; Command::Keep creates one that does.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
+
+#include "base/result.h"
+#include "cli/cli.h"
+#include "types/command_synopsis.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's own
 class App;
@@ -22,123 +27,157 @@ class Validator;
 
 namespace beryl::cli {
 
-// What a value has to be.
-class Check {
+// What a value has to be; null: anything.
+using Check = std::shared_ptr<const CLI::Validator>;
+Check OneWordOf(std::vector<std::string> words);
+Check Between(int first, int last);
+Check Between(double first, double last);
+// Finite, and above 0 (or at least 0).
+Check Above0();
+Check From0();
+
+// Where an option's value goes: the types that it can have.
+using Target = std::variant<std::string*, int*, int64_t*, uint32_t*, uint64_t*, double*,
+                            std::optional<int>*, std::optional<int64_t>*, std::optional<double>*,
+                            std::vector<std::string>*, std::vector<int>*>;
+
+// An option or argument of a command. Valid as long as the program's Command.
+class Parameter {
  public:
-  // `problem` says what is wrong with a value, or nothing.
-  explicit Check(const std::function<std::string(const std::string& value)>& problem);
-  explicit Check(std::shared_ptr<const CLI::Validator> validator)
-      : validator_(std::move(validator)) {}
+  explicit Parameter(CLI::Option* option) : option_(option) {}
 
-  const CLI::Validator& validator() const { return *validator_; }
-
- private:
-  std::shared_ptr<const CLI::Validator> validator_;
-};
-Check IsMember(std::vector<std::string> words);
-Check Range(int first, int last);
-Check Range(double first, double last);
-// NaN passes these two; FiniteAbove0 and FiniteFrom0 of dataset_arguments.h refuse it.
-Check PositiveNumber();
-Check NonNegativeNumber();
-
-// What an option's value can be read into.
-template <typename T, typename... Ts>
-concept OneOf = (std::same_as<T, Ts> || ...);
-template <typename T>
-concept OptionValue =
-    OneOf<T, std::string, int, int64_t, uint32_t, uint64_t, double, std::optional<int>,
-          std::optional<double>, std::vector<std::string>, std::vector<int>>;
-
-class Option {
- public:
-  explicit Option(CLI::Option* option) : option_(option) {}
-
-  Option* type_name(std::string name);
-  Option* default_str(std::string text);
-  Option* capture_default_str();
-  Option* required();
-  Option* expected(int count);
-  Option* expected(int least, int most);
-  Option* allow_extra_args(bool allow);
-  Option* take_all();
-  Option* check(const Check& check);
-  Option* needs(Option* other);
-  Option* excludes(Option* other);
-
-  // Without their dashes.
-  const std::vector<std::string>& get_lnames() const;
-  const std::vector<std::string>& get_snames() const;
-  const std::string& get_single_name() const;
-  std::string get_type_name() const;
-  const std::string& get_description() const;
-  bool takes_value() const;
-
-  // How often it was given, and with which values.
-  size_t count() const;
-  const std::vector<std::string>& results() const;
+  Parameter Required() const;
+  Parameter Needs(const Parameter& other) const;
+  Parameter Excludes(const std::vector<Parameter>& others) const;
+  // The value may be omitted and is then `text`.
+  Parameter OrJust(const std::string& text) const;
 
  private:
   friend class Command;
-
   CLI::Option* option_;
 };
 
-// What became of a command line.
-struct Parsing {
-  enum class Outcome {
-    kDone,      // the callbacks were called
-    kAnswered,  // --help or --version was asked for, and is printed
-    kRefused
-  };
-  Outcome outcome = Outcome::kDone;
-  std::string refusal;  // why
+// What "--" becomes where it separates arguments: the control character of that name.
+inline constexpr const char* kSeparator = "\x1d";
+
+struct CommandText {
+  const char* name;
+  const char* line;  // what it does
+  const char* help;  // shown after its options; the usual EXIT STATUS is added if missing
 };
 
 class Command {
  public:
   // The program itself.
-  Command(const std::string& description, const std::string& name);
+  Command(const CommandText& text, const std::string& version);
   ~Command();
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
 
-  Command* add_subcommand(std::string name, std::string description);
-  template <OptionValue T>
-  Option* add_option(std::string name, T& value, std::string description);
-  // `take` is given all values at once.
-  Option* add_option_function(std::string name,
-                              const std::function<void(const std::vector<std::string>&)>& take,
-                              std::string description);
-  Option* add_flag(std::string name, bool& value, std::string description);
-  void set_version_flag(const std::string& name, const std::string& version);
-  void footer(std::string text);
-  void column_width(size_t width);  // of the names of options in the help
-  void require_subcommand();        // exactly one
-  // Called when the command was chosen: at once when its own words are read, or at the end.
-  void parse_complete_callback(std::function<void()> call);
-  void callback(std::function<void()> call);
+  // A command that has subcommands does nothing without one of them.
+  Command& Subcommand(const CommandText& text, const std::string& group);
+  // Adds a subcommand with its arguments, which live as long as the program's Command, and the
+  // function it runs.
+  template <typename Code, typename T>
+  std::pair<Command&, T&> Subcommand(const CommandText& text, const std::string& group,
+                                     Code (*run)(const T&)) {
+    Command& command = Subcommand(text, group);
+    T& arguments = command.Keep<T>();
+    command.Run([&arguments, run]() -> Result<int> { return run(arguments); });
+    return {command, arguments};
+  }
 
-  Parsing parse(int argc, const char* const* argv);
+  // A T that lives as long as the program's Command.
+  template <typename T>
+  T& Keep(T value = {}) {
+    auto kept = std::make_shared<T>(std::move(value));
+    kept_.push_back(kept);
+    return *kept;
+  }
 
-  const std::string& get_name() const;
-  std::string get_description() const;
-  Option* get_option(const std::string& name);
-  std::vector<const Option*> get_options() const;
-  std::vector<const Command*> get_subcommands() const;
-  std::vector<const Command*> chosen_subcommands() const;
-  // Options as they were given, one entry for each time.
-  std::vector<const Option*> parse_order() const;
+  // A list is an option that may be given several times, or all further arguments.
+  template <typename T>
+  Parameter Option(const std::string& name, T& value, const std::string& help,
+                   const Check& check = {}) {
+    return Add(name, &value, help, check, false);
+  }
+  template <typename T>
+  Parameter Argument(const std::string& name, T& value, const std::string& help,
+                     const Check& check = {}) {
+    return Add(name, &value, help, check, true);
+  }
+  // An option that names a file to write; empty and - are none. The command does not run if that
+  // file is also named by another of its values, or is a run file and there is no --force
+  // (flows/output_check.h).
+  Parameter OutputOption(const std::string& name, std::string& file, const std::string& help);
+  // A file or folder that the command reads without an option of its own; asked once the options
+  // are parsed.
+  void AlsoReads(std::function<std::string()> place) { also_reads_.push_back(std::move(place)); }
+  // All further arguments: the words of a program to run, which this one does not read.
+  Parameter Words(const std::string& name, std::vector<std::string>& words,
+                  const std::string& help);
+  Parameter Flag(const std::string& name, bool& value, const std::string& help);
+  // One of several words, each with its value; the value that no word has means "not given".
+  template <typename T>
+  Parameter Choice(const std::string& name, T& value,
+                   const std::vector<std::pair<std::string, T>>& words, const std::string& help) {
+    std::vector<std::string> names;
+    std::string otherwise;
+    for (const auto& [word, meaning] : words) {
+      names.push_back(word);
+      if (meaning == value) otherwise = word;
+    }
+    return Word(name, names, otherwise, help, [&value, words](const std::string& given) {
+      for (const auto& [word, meaning] : words) {
+        if (word == given) value = meaning;
+      }
+    });
+  }
+  // "--" stays among the arguments as kSeparator, and options may follow it. Otherwise it says that
+  // only arguments follow.
+  void KeepSeparators() { keeps_separators_ = true; }
+  // Called as soon as the command's own words have been parsed.
+  void WhenRead(std::function<void()> call);
+  // Called if the command is chosen; returns the exit code.
+  void Run(std::function<Result<int>()> run);
+
+  // What is wrong with the words, or else what the chosen command returned; 0 after --help.
+  struct Parsing {
+    std::string refusal = {};
+    Result<int> result = 0;
+  };
+  Parsing Parse(int argc, const char* const* argv);
+
+  CommandSynopsis synopsis() const;
+  std::vector<CommandSynopsis> subcommands() const;
+  // The subcommand, or "library ls", its own; nothing: none.
+  std::optional<CommandSynopsis> chosen() const;
+  // The words after the command's name, as typed.
+  const std::vector<std::string>& typed() const { return program_->typed_; }
+  // In the order given, one entry for each occurrence: the name without dashes, and the value.
+  std::vector<std::pair<std::string, std::string>> GivenInOrder() const;
 
  private:
-  explicit Command(CLI::App* app);
-  Option* Keep(CLI::Option* option);
-  const Option& Kept(const CLI::Option* option) const;
+  Command(CLI::App* app, Command* program);
+  Parameter Add(const std::string& name, const Target& target, const std::string& help,
+                const Check& check, bool is_argument);
+  Parameter Word(const std::string& name, const std::vector<std::string>& words,
+                 const std::string& otherwise, const std::string& help,
+                 const std::function<void(const std::string&)>& take);
 
-  std::unique_ptr<CLI::App> program_;  // of the outermost one
+  Status CheckOutputs() const;
+
+  std::unique_ptr<CLI::App> owned_;  // of the program
   CLI::App* app_;
-  std::deque<Option> options_;  // in the order they were added
+  Command* program_;
+  Result<int> result_ = 0;
+  std::vector<std::string> typed_;  // of the program
+  bool keeps_separators_ = false;
   std::vector<std::unique_ptr<Command>> subcommands_;
+  std::vector<std::shared_ptr<void>> kept_;
+  std::vector<std::pair<const CLI::Option*, const std::string*>> outputs_;
+  std::vector<std::function<std::string()>> also_reads_;
+  const CLI::Option* words_ = nullptr;
 };
 
 }  // namespace beryl::cli

@@ -1,11 +1,12 @@
-// What the formats that are written as Chrome trace events have in common: times that may be
-// written in odd ways, counted notes, and names interned by several workers at once.
+// Shared by the formats written as Chrome trace events: times in their various spellings, counted
+// notes, and names interned by several workers.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/event_stream.h"
@@ -17,11 +18,11 @@
 
 namespace beryl::importers {
 
-// Text that an event does not have: empty, and unlike a default view not null.
+// For a missing text: empty, but unlike a default view not null.
 // NOLINTNEXTLINE(readability-redundant-string-init): for the pointer
 inline constexpr std::string_view kAbsent = "";
 
-// The letter of `ph`, or '?' if it is none.
+// The letter of `ph`, or '?' if it is not one letter.
 inline char PhaseLetter(json::Value value) {
   const std::string_view token = value.Token();
   return token.size() == 3 && token.front() == '"' ? token[1] : '?';
@@ -33,7 +34,7 @@ inline std::string_view Unquoted(std::string_view token) {
                                                    : std::string_view();
 }
 
-// What one batch has to say, by kind.
+// The notes of one batch, by kind.
 class NoteCounter {
  public:
   void Count(NoteKind kind, uint64_t offset) {
@@ -66,7 +67,7 @@ class EventTimes {
   void SetStart(json::Value value) { Set(value, start_, start_state_); }
   void SetDuration(json::Value value) { Set(value, duration_, duration_state_); }
 
-  // The interval, or nothing and a note that says why not.
+  // The interval, or nothing and a note with the reason.
   struct Interval {
     Nanos start;
     Nanos end;
@@ -102,9 +103,9 @@ class EventTimes {
   State duration_state_ = State::kMissing;
 };
 
-// The members that all formats read. Views are good until the visitor returns.
+// The members that all formats read. Views are valid until the visitor returns.
 struct ChromeEvent {
-  char phase = 0;  // 0: there is none
+  char phase = 0;  // 0: missing
   std::string_view name;
   std::string_view cat;
   std::string_view pid = kAbsent;
@@ -113,7 +114,7 @@ struct ChromeEvent {
   EventTimes times;
 };
 
-// Walks an event; its `args` go to visit_argument(Key, Value). False: the text is broken.
+// Walks an event; passes its `args` to visit_argument(Key, Value). False if the text is broken.
 template <typename VisitArgument>
 bool ReadChromeEvent(json::Value event, ChromeEvent& read, VisitArgument&& visit_argument) {
   bool args_ok = true;
@@ -141,27 +142,32 @@ bool ReadChromeEvent(json::Value event, ChromeEvent& read, VisitArgument&& visit
   return ok && args_ok;
 }
 
-// What the batches of all formats have.
+// Common to the batches of all formats.
 struct ChromeBatch : EventBatch {
   std::vector<std::string_view> new_strings;
   uint64_t events = 0;
   NoteCounter notes;
 
-  // Books an element of the events that is no event. True, as a visitor that is done with it.
+  // Counts an element that is not an event. Returns true: the visitor is done with it.
   bool DropElement(uint64_t offset) {
     ++events;
     notes.Count(NoteKind::kNotObject, offset);
     return true;
   }
+  // Adds the counts of a batch that is kept.
+  void BookIn(ImportReport& report) const {
+    report.events += events;
+    notes.AddTo(report);
+  }
 };
 
-// Strings as one worker sees them. Numbers are the worker's own; each batch brings along the texts
-// that are new in it, so that the receiver can follow without touching the worker's table.
+// One worker's strings. Numbers are the worker's own; each batch brings its new texts along, so
+// that the receiver need not touch the worker's table.
 class WorkerStrings {
  public:
   StringId Intern(std::string_view text) { return table_.Intern(text); }
   std::string_view Text(StringId id) const { return table_.Text(id); }
-  // The texts with the numbers from the end of the last call on.
+  // The texts added since the last call.
   std::vector<std::string_view> TakeNew();
 
  private:
@@ -169,14 +175,37 @@ class WorkerStrings {
   size_t published_ = 0;
 };
 
-// What a receiver keeps of each worker, by its number.
+// Common to the visitors of all formats. `Batch` is a ChromeBatch with records.
+template <typename Batch>
+class ChromeVisitor : public EventVisitor {
+ public:
+  void Member(json::Key /*key*/, json::Value /*value*/) override {}
+
+  std::unique_ptr<EventBatch> Take() override {
+    batch_->new_strings = strings_.TakeNew();
+    auto taken = std::exchange(batch_, std::make_unique<Batch>());
+    batch_->records.reserve(taken->records.size() + 64);
+    return taken;
+  }
+
+ protected:
+  // Counts an event of a phase that the format does not use.
+  void SkipEvent(const ChromeEvent& read, uint64_t offset) {
+    batch_->notes.Count(read.phase == 0 ? NoteKind::kMissingPh : NoteKind::kOtherEvent, offset);
+  }
+
+  std::unique_ptr<Batch> batch_ = std::make_unique<Batch>();
+  WorkerStrings strings_;
+};
+
+// What a receiver keeps for each worker, by its number.
 template <typename Worker>
 Worker& OfWorker(std::vector<Worker>& workers, size_t worker) {
   if (workers.size() <= worker) workers.resize(worker + 1);
   return workers[worker];
 }
 
-// The receiver's side: from a worker's numbers to the trace's.
+// The receiver's side: maps a worker's numbers to the trace's.
 class StringRemap {
  public:
   void Add(const std::vector<std::string_view>& texts, StringTable& table) {
@@ -188,34 +217,33 @@ class StringRemap {
   std::vector<StringId> ids_;
 };
 
-// Books what the stream itself has to say.
+// Adds notes about the stream itself.
 void ReportStreamEnd(const EventStreamEnd& end, ImportReport& report);
 
-// Walks a whole trace with a Visitor a worker. commit(Batch&, worker, keep) is called as WalkEvents
-// does; what the stream itself has to say is booked.
+// Walks a whole trace with one Visitor per worker. Calls commit(Batch&, worker, keep) like
+// WalkEvents, and adds notes about the stream itself.
 template <typename Visitor, typename Batch, typename Commit>
-Result<bool> WalkChromeEvents(ByteSource& source, const ImportOptions& options,
-                              ImportReport& report, Commit&& commit) {
+Status WalkChromeEvents(ByteSource& source, const ImportOptions& options, ImportReport& report,
+                        Commit&& commit) {
   EventStreamOptions stream;
   stream.threads = options.threads;
   stream.progress = options.progress;
-  auto end = WalkEvents(
+  const auto end = TRY(WalkEvents(
       source, stream, [](int) { return std::make_unique<Visitor>(); },
       [&](std::unique_ptr<EventBatch> taken, int worker, bool keep) {
         commit(static_cast<Batch&>(*taken), static_cast<size_t>(worker), keep);
-      });
-  if (!end) return end.error();
-  ReportStreamEnd(*end, report);
-  return true;
+      }));
+  ReportStreamEnd(end, report);
+  return {};
 }
 
-// About how many batches a file will come in, for reserving room: growing step by step would touch
+// The approximate number of batches of a file, to reserve room: growing step by step would touch
 // twice the memory.
 inline size_t BatchesOf(const ByteSource& source) {
   return source.file_size() / EventStreamOptions().chunk_bytes + 1;
 }
 
-// Whether `text` looks like the beginning of a JSON trace at all.
+// Whether `text` looks like the beginning of a JSON trace.
 bool LooksLikeEvents(std::string_view text);
 
 }  // namespace beryl::importers

@@ -8,10 +8,10 @@
 namespace beryl::importers {
 namespace {
 
-// Names beyond this are cut: they are for people.
+// Longer names are cut: they are for people.
 constexpr size_t kLongestName = 2048;
 
-// Instructions that are no work of their own, so no event is of one.
+// Instructions that do no work, so they have no events.
 bool NeverRuns(std::string_view opcode) {
   constexpr std::array<std::string_view, 5> kSilent = {"parameter", "constant", "tuple",
                                                        "get-tuple-element", "bitcast"};
@@ -70,7 +70,7 @@ void HloTable::ReadInstruction(WireReader& wire, Module& module) {
         }
       }
       wire.Leave();
-      break;  // what follows says nothing of where it comes from
+      break;  // the rest does not tell its origin
     }
   }
   if (instruction.name != 0) module.instructions.push_back(instruction);
@@ -78,7 +78,7 @@ void HloTable::ReadInstruction(WireReader& wire, Module& module) {
 
 HloTable::Found HloTable::Find(std::optional<int64_t> program, StringId module,
                                StringId instruction) {
-  // Of programs that were compiled again, the last is the one that ran.
+  // If a program was compiled again, the last version is the one that ran.
   Found found;
   for (auto known = modules_.rbegin(); known != modules_.rend(); ++known) {
     const bool same_program =

@@ -1,5 +1,5 @@
-// What the compiled programs in a trace say of their instructions: which operation of the framework
-// each was made from. The profilers put the programs beside the events, as HloProto messages.
+// The instructions of the compiled programs in a trace, and the framework operation that each comes
+// from. Profilers store the programs beside the events, as HloProto messages.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,17 @@ struct HloInstruction {
 
 class HloTable {
  public:
-  // Strings of instructions are put into `strings`, which has to outlive this.
+  // Puts strings of instructions into `strings`, which must outlive this.
   explicit HloTable(StringTable& strings) : strings_(strings) {}
 
-  // Reads the HloProto that `wire` has entered. `label` is what the trace calls it.
+  // Reads the HloProto that `wire` has entered. `label` is its name in the trace.
   void Read(WireReader& wire, std::string_view label);
 
   struct Found {
     const HloInstruction* instruction = nullptr;
     bool trains = false;  // its program takes a gradient
   };
-  // The instruction of that name in the program of that number, or else in one of that name.
+  // The instruction of that name in the program with that number, or else in one of that name.
   Found Find(std::optional<int64_t> program, StringId module, StringId instruction);
 
  private:

@@ -1,4 +1,4 @@
-// What the tests of all importers share: reading a trace from a string and looking at the result.
+// For the tests of all importers: reads a trace from a string and inspects the result.
 #pragma once
 
 #include <algorithm>
@@ -7,9 +7,9 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "base/matchers_for_test.h"
 #include "importers/importers.h"
 #include "types/op_trace.h"
 
@@ -18,12 +18,18 @@ namespace beryl::importers {
 inline uint64_t CountOf(const ImportReport& report, NoteClass note_class) {
   uint64_t count = 0;
   for (const Note& note : report.notes) {
-    // These tell of the file, not of an event of it.
+    // These are about the file, not about an event.
     const bool of_file =
         note.kind == NoteKind::kFileCutShort || note.kind == NoteKind::kFileDamaged;
     if (ClassOf(note.kind) == note_class && !of_file) count += note.count;
   }
   return count;
+}
+
+// Whether it tells how to record modules.
+inline bool SaysNoModules(const ImportReport& report) {
+  return std::find(report.notes.begin(), report.notes.end(), Note(NoteKind::kNoModules)) !=
+         report.notes.end();
 }
 
 // The law of the report: nothing disappears without a reason.
@@ -67,7 +73,7 @@ struct Imported {
     for (const Op& op : trace.ops) texts.push_back(trace.QualifiedName(kind(op)));
     return texts;
   }
-  // The first operation whose qualified name this is.
+  // The first operation with this qualified name.
   const Op& Find(std::string_view qualified_name) const {
     static const Op kMissing;
     for (const Op& op : trace.ops) {

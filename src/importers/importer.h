@@ -1,4 +1,4 @@
-// The interface behind the front door, one implementation a format.
+// The interface of importers, one implementation per format.
 #pragma once
 
 #include <memory>
@@ -12,19 +12,17 @@ class Importer {
  public:
   virtual ~Importer() = default;
   virtual FormatDescriptor Descriptor() const = 0;
-  // How sure it is, from the first bytes of the (decompressed) text, that this is its format: 0
-  // (no) to 100. A text that any reader of its family could take, such as a trace without events,
-  // is a 1.
+  // How certain it is, from the first bytes of the (decompressed) text, that this is its format: 0
+  // (no) to 100. Text that any format of its family could be, such as a trace without events, is a
+  // 1.
   virtual int Sniff(std::string_view first_bytes) const = 0;
   // Appends to `trace`; fills `report`.
-  virtual Result<bool> Read(ByteSource& source, const ImportOptions& options, OpTrace& trace,
-                            ImportReport& report) const = 0;
+  virtual Status Read(ByteSource& source, const ImportOptions& options, OpTrace& trace,
+                      ImportReport& report) const = 0;
 };
 
-std::unique_ptr<Importer> MakeTensorFlowImporter();
-std::unique_ptr<Importer> MakePyTorchImporter();
-std::unique_ptr<Importer> MakePyTorchLegacyImporter();
-std::unique_ptr<Importer> MakeXPlaneImporter();
-std::unique_ptr<Importer> MakeXlaTraceImporter();
+#define BERYL_IMPORTER(make) std::unique_ptr<Importer> make();
+#include "importers/importer_table.inc"
+#undef BERYL_IMPORTER
 
 }  // namespace beryl::importers

@@ -1,7 +1,6 @@
 #include "importers/importers.h"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,11 +13,11 @@ namespace {
 
 constexpr size_t kSniffBytes = size_t{64} << 10;
 
-// The table of formats.
-const std::array<std::unique_ptr<Importer>, 5>& Importers() {
-  static const std::array<std::unique_ptr<Importer>, 5> kTable = {
-      MakePyTorchImporter(), MakePyTorchLegacyImporter(), MakeTensorFlowImporter(),
-      MakeXPlaneImporter(),  MakeXlaTraceImporter(),
+const auto& Importers() {
+  static const std::unique_ptr<Importer> kTable[] = {
+#define BERYL_IMPORTER(make) make(),
+#include "importers/importer_table.inc"
+#undef BERYL_IMPORTER
   };
   return kTable;
 }
@@ -34,40 +33,42 @@ Result<const Importer*> Choose(ByteSource& source, const std::string& format) {
     for (const auto& importer : Importers()) {
       if (importer->Descriptor().name == format) return importer.get();
     }
-    return MisuseError(fmt::format("unknown format '{}'; known are: {}", format, FormatNames()));
+    return MisuseError(
+        fmt::format("unknown format '{}'; known formats: {}", Printable(format), FormatNames()),
+        {"ops_format"});
   }
-  auto first = source.Peek(kSniffBytes);
-  if (!first) return first.error();
-  const size_t start = first->find_first_not_of("\xEF\xBB\xBF \t\r\n");
+  auto first = TRY(source.Peek(kSniffBytes));
+  const size_t start = first.find_first_not_of("\xEF\xBB\xBF \t\r\n");
   if (start == std::string_view::npos) {
     return InvalidError(
-        fmt::format("{}: empty at byte 0: expected '{{' or '[', the start of a trace in JSON{}",
+        fmt::format("{}: the file is empty: expected '{{' or '[', the start of a trace in JSON{}",
                     source.name(), source.damage().empty() ? "" : " (" + source.damage() + ")"));
   }
   const Importer* best = nullptr;
   int best_score = 0;
   for (const auto& importer : Importers()) {
-    const int score = importer->Sniff(*first);
+    const int score = importer->Sniff(first);
     if (score > best_score) {
       best_score = score;
       best = importer.get();
     }
   }
   if (best != nullptr) return best;
-  if ((*first)[start] != '{' && (*first)[start] != '[') {
+  if (first[start] != '{' && first[start] != '[') {
     return InvalidError(
         fmt::format("{}: not JSON at byte {}: expected '{{' or '[', the start of a trace, found "
-                    "'{}'. Formats that can be read: {}",
-                    source.name(), start, Printable(first->substr(start, 1)), FormatNames()));
+                    "'{}'. Known formats: {}",
+                    source.name(), start, Printable(first.substr(start, 1)), FormatNames()),
+        {"ops_format"});
   }
   return InvalidError(
-      fmt::format("{}: not a trace in a known format, judging by its first {} bytes. Known are: "
-                  "{}. If it is one of these, "
-                  "name it with --ops-format",
-                  source.name(), first->size(), FormatNames()));
+      fmt::format("{}: not a trace in a known format, judging by its first {} bytes. Known "
+                  "formats: {}. If it is one of these, name it",
+                  source.name(), first.size(), FormatNames()),
+      {"ops_format"});
 }
 
-// A file that tells no steps apart is one step; the n-th files of all ranks are the same one.
+// A file without steps is one step; the n-th files of all ranks are the same step.
 void AddFileAsStep(const std::string& rank, size_t first_op, OpTrace& trace) {
   const auto earlier =
       std::count_if(trace.reports.begin(), trace.reports.end(),
@@ -90,21 +91,27 @@ std::vector<FormatDescriptor> Formats() {
   return formats;
 }
 
-Result<bool> Import(ByteSource& source, const ImportOptions& options, OpTrace& trace) {
-  auto importer = Choose(source, options.format);
-  if (!importer) return importer.error();
+Status Import(ByteSource& source, const ImportOptions& options, OpTrace& trace) {
+  auto importer = TRY(Choose(source, options.format));
   ImportReport report;
   report.file = source.name();
-  report.format = (*importer)->Descriptor().name;
+  report.format = importer->Descriptor().name;
+  const auto first = TRY(source.Peek(kSniffBytes));
+  const bool looks_right = importer->Sniff(first) > 0;
   const size_t ops_before = trace.ops.size();
   const size_t steps_before = trace.steps.size();
   report.rank = options.rank;
-  if (auto ok = (*importer)->Read(source, options, trace, report); !ok) return ok.error();
+  TRY(importer->Read(source, options, trace, report));
   if (!source.damage().empty()) {
     report.Count({NoteKind::kFileDamaged, "", {source.damage()}}, source.file_position());
   }
   report.operations = trace.ops.size() - ops_before;
-  // A rank may go through steps that another one's file has told already.
+  if (report.operations == 0 && report.events == 0 && !looks_right) {
+    return InvalidError(fmt::format("{}: not a trace in the format {}: no operation was found",
+                                    source.name(), report.format),
+                        {"ops_format"});
+  }
+  // A rank may go through steps that another rank's file has added already.
   const bool tells_steps =
       trace.steps.size() > steps_before ||
       std::any_of(trace.ops.begin() + static_cast<std::ptrdiff_t>(ops_before), trace.ops.end(),
@@ -113,7 +120,7 @@ Result<bool> Import(ByteSource& source, const ImportOptions& options, OpTrace& t
     AddFileAsStep(report.rank, ops_before, trace);
   }
   trace.reports.push_back(std::move(report));
-  return true;
+  return {};
 }
 
 }  // namespace beryl::importers

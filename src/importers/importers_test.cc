@@ -10,13 +10,6 @@
 namespace beryl::importers {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::SizeIs;
-using ::testing::StartsWith;
-
 constexpr std::string_view kTimeline = R"({"traceEvents": [
   {"ph":"M","name":"process_name","pid":1,"args":{"name":"/job:localhost/replica:0/task:0/device:CPU:0 Compute"}},
   {"ph":"X","cat":"Op","name":"MatMul","pid":1,"tid":0,"ts":1000,"dur":5,"args":{"name":"a/MatMul","op":"MatMul"}}]})";
@@ -52,8 +45,8 @@ TEST(ImportersTest, ATraceWithoutEventsIsRead) {
 }
 
 TEST(ImportersTest, WhatIsNoTraceIsRefusedWithWhatWasExpected) {
-  EXPECT_THAT(ImportText("").error, HasSubstr("trace: empty at byte 0: expected"));
-  EXPECT_THAT(ImportText(" \n").error, HasSubstr("trace: empty at byte 0: expected"));
+  EXPECT_THAT(ImportText("").error, HasSubstr("trace: the file is empty: expected"));
+  EXPECT_THAT(ImportText(" \n").error, HasSubstr("trace: the file is empty: expected"));
   EXPECT_THAT(ImportText("{}").error, HasSubstr("not a trace in a known format"));
   EXPECT_THAT(ImportText("null").error, AllOf(HasSubstr("byte 0"), HasSubstr("expected")));
   EXPECT_THAT(ImportText("timestamp_us,device,power_w\n").error, HasSubstr("byte 0"));

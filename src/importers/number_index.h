@@ -1,4 +1,5 @@
-// From numbers that a trace gives its events (correlations, flows) to the places of the events.
+// Maps the numbers that a trace gives its events (correlations, flows) to the positions of the
+// events.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +11,13 @@
 
 namespace beryl::importers {
 
-// Built once. Profilers count their events, so the numbers are nearly always dense and a plain
-// array holds them; numbers that are not are kept as well.
+// Built once. Profilers number their events consecutively, so numbers are nearly always dense and a
+// plain array holds them; other numbers work as well.
 class NumberIndex {
  public:
   static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
-  // Of equal numbers the last one stays. Numbers are not negative.
+  // Of equal numbers the last one stays. Numbers must not be negative.
   explicit NumberIndex(const std::vector<std::pair<int64_t, uint32_t>>& entries) {
     if (entries.empty()) return;
     const auto [least, most] =
@@ -36,7 +37,7 @@ class NumberIndex {
 
   uint32_t Find(int64_t number) const {
     if (!dense_.empty()) {
-      // Below the first, the difference wraps to something far beyond the end.
+      // For smaller numbers, the difference wraps far beyond the end.
       const uint64_t at = static_cast<uint64_t>(number) - static_cast<uint64_t>(first_);
       return at < dense_.size() ? dense_[at] : kNone;
     }

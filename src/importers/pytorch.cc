@@ -11,6 +11,7 @@
 #include "importers/chrome_events.h"
 #include "importers/importer.h"
 #include "importers/pytorch_devices.h"
+#include "importers/pytorch_fresh_modules.h"
 #include "importers/pytorch_names.h"
 #include "importers/pytorch_records.h"
 
@@ -19,6 +20,21 @@ namespace {
 
 constexpr std::string_view kModulePrefix = "nn.Module: ";
 constexpr size_t kLongestShapes = 400;
+constexpr size_t kLongestTypes = 100;
+
+// Operations that do matrix products themselves, on numbers of the type that they name. Others may
+// convert them first.
+bool IsMatrixProduct(std::string_view name) {
+  return name == "aten::mm" || name == "aten::addmm" || name == "aten::bmm";
+}
+
+// Of ["float", "float"]: float.
+std::string_view FirstType(std::string_view types) {
+  const size_t from = types.find('"');
+  if (from == std::string_view::npos) return "";
+  const size_t to = types.find('"', from + 1);
+  return to == std::string_view::npos ? "" : types.substr(from + 1, to - from - 1);
+}
 
 struct Batch : ChromeBatch {
   std::vector<KinetoRecord> records;  // string ids are the worker's
@@ -27,15 +43,13 @@ struct Batch : ChromeBatch {
   std::string rank;  // of a distributed run
 };
 
-// -1 for what cannot be the number of a device.
+// -1 for anything that cannot be a device number.
 int32_t DeviceNumber(int64_t number) {
   return number >= 0 && number < 10'000 ? static_cast<int32_t>(number) : -1;
 }
 
-class Visitor : public EventVisitor {
+class Visitor : public ChromeVisitor<Batch> {
  public:
-  Visitor() : batch_(std::make_unique<Batch>()) {}
-
   bool Event(json::Value event, uint64_t offset) override {
     if (!event.IsObject()) return batch_->DropElement(offset);
     KinetoRecord record;
@@ -71,15 +85,11 @@ class Visitor : public EventVisitor {
     }
   }
 
-  std::unique_ptr<EventBatch> Take() override {
-    batch_->new_strings = strings_.TakeNew();
-    return std::exchange(batch_, std::make_unique<Batch>());
-  }
-
  private:
-  // Of an event's arguments.
+  // From an event's arguments.
   struct Texts {
     std::string_view shapes;
+    std::string_view types;
     std::string_view hierarchy;
     std::string_view note;  // a process's label or name
   };
@@ -97,6 +107,8 @@ class Visitor : public EventVisitor {
       record.device_number = DeviceNumber(content.Integer().value_or(-1));
     } else if (arg == "Input Dims" || arg == "Input dims") {
       texts.shapes = content.Raw(kLongestShapes);
+    } else if (arg == "Input type") {
+      texts.types = content.Raw(kLongestTypes);
     } else if (arg == "Module Hierarchy") {
       texts.hierarchy = content.String().value_or("");
     } else if (arg == "labels" || arg == "name") {
@@ -142,6 +154,9 @@ class Visitor : public EventVisitor {
       record.device = strings_.Intern(AcceleratorOf(read.cat));
     }
     record.shapes = texts.shapes.empty() ? 0 : strings_.Intern(texts.shapes);
+    if (!texts.types.empty() && IsMatrixProduct(name)) {
+      record.dtype = strings_.Intern(FirstType(texts.types));
+    }
     record.hierarchy = texts.hierarchy.empty() ? 0 : strings_.Intern(texts.hierarchy);
     batch_->records.push_back(record);
   }
@@ -152,7 +167,7 @@ class Visitor : public EventVisitor {
   }
 
   StringId Thread(std::string_view pid, std::string_view tid) {
-    // Most events run on the thread of the one before.
+    // Most events run on the thread of the previous one.
     if (pid == last_pid_ && tid == last_tid_) return last_thread_;
     last_pid_ = pid;
     last_tid_ = tid;
@@ -176,8 +191,6 @@ class Visitor : public EventVisitor {
     batch_->notes.Count(kind, offset);
   }
 
-  std::unique_ptr<Batch> batch_;
-  WorkerStrings strings_;
   std::string thread_text_;
   std::string stable_name_;
   std::string last_pid_;
@@ -185,7 +198,7 @@ class Visitor : public EventVisitor {
   StringId last_thread_ = 0;
 };
 
-// Whether all times stay in the range that differences can be taken in after adding `base_ns`.
+// Whether all times stay in a range that allows differences after adding `base_ns`.
 bool CanMove(const std::vector<KinetoRecord>& records, int64_t base_ns) {
   constexpr int64_t kFarthest = 4'000'000'000'000'000'000;
   if (base_ns < -kFarthest || base_ns > kFarthest) return false;
@@ -199,11 +212,11 @@ class PyTorchImporter : public Importer {
  public:
   FormatDescriptor Descriptor() const override {
     return {"pytorch-kineto", "PyTorch profiler JSON with Kineto (torch.profiler, 1.8 to 2.15)",
-            "microseconds since baseTimeNanoseconds, or since the epoch where that is absent"};
+            "microseconds since baseTimeNanoseconds, or since the epoch if that is absent"};
   }
 
   int Sniff(std::string_view text) const override {
-    // Without categories it is the older profiler's form, which this does not read.
+    // Without categories it is the older profiler's format, which this does not read.
     if (!LooksLikeEvents(text) || text.find("\"cat\"") == std::string_view::npos) {
       return text.find("\"baseTimeNanoseconds\"") != std::string_view::npos ? 95 : 0;
     }
@@ -219,36 +232,23 @@ class PyTorchImporter : public Importer {
     return 0;
   }
 
-  Result<bool> Read(ByteSource& source, const ImportOptions& options, OpTrace& trace,
-                    ImportReport& report) const override {
-    std::vector<StringRemap> remaps;
-    std::vector<KinetoRecord> records;
+  Status Read(ByteSource& source, const ImportOptions& options, OpTrace& trace,
+              ImportReport& report) const override {
+    RecordCollector collector(trace, report, BatchesOf(source));
     std::vector<ProcessNote> process_notes;
     std::optional<int64_t> base_time_ns;
     auto commit = [&](Batch& batch, size_t worker, bool keep) {
-      StringRemap& remap = OfWorker(remaps, worker);
-      remap.Add(batch.new_strings, trace.strings);
       if (batch.base_time_ns) base_time_ns = batch.base_time_ns;
       if (report.rank.empty()) report.rank = batch.rank;
-      if (!keep) return;
-      report.events += batch.events;
-      batch.notes.AddTo(report);
-      if (records.empty()) records.reserve(batch.records.size() * BatchesOf(source));
-      for (KinetoRecord& record : batch.records) {
-        record.name = remap[record.name];
-        record.thread = remap[record.thread];
-        record.shapes = remap[record.shapes];
-        record.hierarchy = remap[record.hierarchy];
-        record.process = remap[record.process];
-        record.device = remap[record.device];
-        records.push_back(record);
-      }
+      const StringRemap* remap = collector.Add(batch, worker, keep);
+      if (remap == nullptr) return;
       for (const ProcessNote& note : batch.process_notes) {
-        process_notes.push_back({remap[note.process], remap[note.text]});
+        process_notes.push_back({(*remap)[note.process], (*remap)[note.text]});
       }
     };
-    if (auto ok = WalkChromeEvents<Visitor, Batch>(source, options, report, commit); !ok) return ok;
+    TRY(WalkChromeEvents<Visitor, Batch>(source, options, report, commit));
 
+    std::vector<KinetoRecord>& records = collector.records;
     constexpr int64_t kYear2000 = 946'684'800'000'000'000;
     if (base_time_ns && !CanMove(records, *base_time_ns)) {
       report.Count(NoteKind::kBaseTimeNotUsed, 0);
@@ -256,6 +256,7 @@ class PyTorchImporter : public Importer {
     }
     if (base_time_ns && *base_time_ns != 0) {
       trace.anchors.push_back({Nanos{0}, Nanos{*base_time_ns}});
+      report.moved = Nanos{*base_time_ns};
       for (KinetoRecord& record : records) {
         record.start = record.start + Nanos{*base_time_ns};
         record.end = record.end + Nanos{*base_time_ns};
@@ -264,8 +265,15 @@ class PyTorchImporter : public Importer {
       trace.clock = "the start of the machine or of the trace";
     }
     KinetoDevices(process_notes, trace.strings).Settle(records, report);
+    NameFreshModules(records, trace.strings);
+    const bool has_host_operations = std::any_of(
+        records.begin(), records.end(),
+        [](const KinetoRecord& record) { return record.category == KinetoCategory::kCpuOp; });
     AssembleKineto(std::move(records), trace, report);
-    return true;
+    if (has_host_operations && report.inside_modules == 0 && report.outside_modules == 0) {
+      report.notes.emplace_back(NoteKind::kNoModules);
+    }
+    return {};
   }
 };
 

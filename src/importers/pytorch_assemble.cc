@@ -1,8 +1,6 @@
-// From single events to operations in their places: which module an operation ran in, which
+// Turns single events into operations in their places: which module an operation ran in, which
 // operation launched a kernel, which forward operation a backward one belongs to.
 #include <algorithm>
-#include <limits>
-#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -10,8 +8,11 @@
 
 #include "base/text.h"
 #include "importers/number_index.h"
+#include "importers/pytorch_forwards.h"
 #include "importers/pytorch_names.h"
+#include "importers/pytorch_order.h"
 #include "importers/pytorch_records.h"
+#include "importers/pytorch_steps.h"
 
 namespace beryl::importers {
 namespace {
@@ -22,6 +23,7 @@ constexpr uint32_t kNone = NumberIndex::kNone;
 struct Place {
   PathId scope = kRootPath;    // for the qualified name
   PathId path = kRootPath;     // in the tree
+  PathId module = kRootPath;   // in the tree: the innermost module around it, or itself
   uint32_t parent_op = kNone;  // the operation it was called from
   uint32_t kind = kNone;       // of a host operation, once it is added
   Phase phase = Phase::kForward;
@@ -33,7 +35,7 @@ struct OpKindHash {
     uint64_t hash = kind.path;
     for (const uint64_t part :
          {uint64_t{kind.scope}, uint64_t{kind.op}, uint64_t{kind.type}, uint64_t{kind.shapes},
-          static_cast<uint64_t>(kind.phase), uint64_t{kind.rank}}) {
+          static_cast<uint64_t>(kind.phase), uint64_t{kind.rank}, uint64_t{kind.dtype}}) {
       hash = (hash ^ part) * 0x9E3779B97F4A7C15ULL;
       hash ^= hash >> 32;
     }
@@ -48,7 +50,9 @@ class Assembler {
         trace_(trace),
         report_(report),
         places_(records_.size()),
-        rank_(trace.RankNumber(report.rank)) {}
+        rank_(trace.RankNumber(report.rank)),
+        steps_(records_, rank_, trace),
+        forwards_(records_) {}
 
   void Run() {
     for (const KinetoRecord& record : records_) {
@@ -57,10 +61,9 @@ class Assembler {
       has_sequences_ = has_sequences_ || record.sequence != kNoNumber;
       has_devices_ = has_devices_ || record.category == KinetoCategory::kDevice;
     }
-    const std::vector<uint32_t> order = HostOrder();
-    FindSteps();
-    // Forward operations first: a backward one takes its place from the forward one it belongs to,
-    // which may have run on a thread that comes later.
+    const std::vector<uint32_t> order = HostOrder(records_);
+    // Forward operations first: a backward operation takes its place from its forward operation,
+    // which may be on a later thread.
     NestAll(order, /*backward=*/false);
     if (has_sequences_ || has_modules_) NestAll(order, /*backward=*/true);
     AddHostOperations(order);
@@ -69,136 +72,20 @@ class Assembler {
   }
 
  private:
-  // An open interval of the thread that is being walked.
+  // An open interval of the current thread.
   struct Open {
     Nanos end;
     uint32_t op = kNone;  // the record, if it is an operation
     PathId scope = kRootPath;
     PathId path = kRootPath;
+    PathId module = kRootPath;
     Phase phase = Phase::kForward;
     bool in_module = false;
-    bool accumulates = false;  // adds up a gradient
+    bool accumulates = false;  // accumulates a gradient
   };
 
-  struct ForwardKey {
-    int64_t sequence;
-    StringId thread;
-    bool operator==(const ForwardKey&) const = default;
-  };
-  struct ForwardKeyHash {
-    size_t operator()(const ForwardKey& key) const {
-      return static_cast<uint64_t>(key.sequence) * 0x9E3779B97F4A7C15ULL + key.thread;
-    }
-  };
-  static constexpr StringId kAnyThread = std::numeric_limits<StringId>::max();
-
-  static bool IsHostOp(KinetoCategory category) {
-    return category == KinetoCategory::kCpuOp || category == KinetoCategory::kRuntime;
-  }
-  static bool IsScope(KinetoCategory category) {
-    return category == KinetoCategory::kModule || category == KinetoCategory::kAnnotation;
-  }
-
-  // Host records by thread and time, outer before inner.
-  std::vector<uint32_t> HostOrder() const {
-    std::map<StringId, std::vector<uint32_t>> of_thread;
-    std::vector<uint32_t>* last = nullptr;
-    StringId last_thread = 0;
-    for (uint32_t i = 0; i < records_.size(); ++i) {
-      if (!IsHostOp(records_[i].category) && !IsScope(records_[i].category)) continue;
-      if (last == nullptr || records_[i].thread != last_thread) {
-        last_thread = records_[i].thread;
-        last = &of_thread[last_thread];
-      }
-      last->push_back(i);
-    }
-    auto before = [&](uint32_t a, uint32_t b) { return IsBefore(a, b); };
-    std::vector<uint32_t> order;
-    for (auto& [thread, events] : of_thread) {
-      // Newer versions write a thread's events in order.
-      if (!std::is_sorted(events.begin(), events.end(), before)) {
-        std::sort(events.begin(), events.end(), before);
-      }
-      order.insert(order.end(), events.begin(), events.end());
-    }
-    return order;
-  }
-
-  bool IsBefore(uint32_t a, uint32_t b) const {
-    const KinetoRecord& x = records_[a];
-    const KinetoRecord& y = records_[b];
-    if (x.start != y.start) return x.start < y.start;
-    if (x.end != y.end) return x.end > y.end;
-    auto rank = [](KinetoCategory category) {
-      if (category == KinetoCategory::kAnnotation) return 0;
-      if (category == KinetoCategory::kModule) return 1;
-      return category == KinetoCategory::kCpuOp ? 2 : 3;
-    };
-    if (rank(x.category) != rank(y.category)) return rank(x.category) < rank(y.category);
-    // Old versions write whole microseconds, and events in the order they ended; ids go by start.
-    if (x.external_id != y.external_id && x.category == y.category) {
-      return x.external_id < y.external_id;
-    }
-    return a < b;
-  }
-
-  // A step as this file shows it.
-  struct StepWindow {
-    Nanos start;
-    Nanos end;
-    StringId name = 0;
-    uint32_t number = 0;
-  };
-
-  void FindSteps() {
-    for (const KinetoRecord& record : records_) {
-      if (record.category != KinetoCategory::kStep) continue;
-      steps_.push_back({record.start, record.end, record.name});
-    }
-    std::stable_sort(steps_.begin(), steps_.end(),
-                     [](const StepWindow& a, const StepWindow& b) { return a.start < b.start; });
-    if (!steps_.empty()) FindOpenSteps();
-    for (StepWindow& window : steps_) {
-      window.number = StepNumber(window.name, window.start);
-      RunStep& step = trace_.steps[window.number];
-      step.start = std::min(step.start, window.start);
-      step.end = std::max(step.end, window.end);
-    }
-  }
-
-  // Ranks go through the same steps; a rank that comes to a name again is in another step.
-  uint32_t StepNumber(StringId name, Nanos start) {
-    if (const auto open = open_steps_.find(name);
-        open != open_steps_.end() && !open->second.empty()) {
-      const uint32_t number = open->second.back();
-      open->second.pop_back();
-      return number;
-    }
-    trace_.steps.push_back({std::string(trace_.strings.Text(name)), start, start});
-    return static_cast<uint32_t>(trace_.steps.size() - 1);
-  }
-
-  // Steps of other ranks that this rank has not been to, the last first.
-  void FindOpenSteps() {
-    std::vector<bool> taken(trace_.steps.size(), false);
-    for (const Op& op : trace_.ops) {
-      if (op.step != kNoStep && trace_.kinds[op.kind].rank == rank_) taken[op.step] = true;
-    }
-    for (auto number = static_cast<uint32_t>(taken.size()); number-- > 0;) {
-      if (taken[number]) continue;
-      open_steps_[trace_.strings.Intern(trace_.steps[number].name)].push_back(number);
-    }
-  }
-
-  uint32_t StepAt(Nanos time) const {
-    auto after = std::upper_bound(steps_.begin(), steps_.end(), time,
-                                  [](Nanos t, const StepWindow& step) { return t < step.start; });
-    if (after == steps_.begin() || time >= (after - 1)->end) return kNoStep;
-    return (after - 1)->number;
-  }
-
-  // Walks every thread with a stack. On the first turn every operation gets the place its own
-  // thread shows; on the second, backward operations move to the module of their forward operation.
+  // Walks every thread with a stack. The first pass gives every operation the place that its own
+  // thread shows; the second moves backward operations to the module of their forward operation.
   void NestAll(const std::vector<uint32_t>& order, bool backward) {
     std::vector<Open> stack;
     StringId thread = 0;
@@ -212,14 +99,14 @@ class Assembler {
       first = false;
       thread = record.thread;
       while (!stack.empty() && stack.back().end <= record.start) stack.pop_back();
-      const Open outside{record.end, kNone, kRootPath, OutsidePath()};
+      const Open outside{.end = record.end, .path = OutsidePath()};
       const Open& around = stack.empty() ? outside : stack.back();
       Open open = around;
       open.end = record.end;
       if (IsScope(record.category)) {
         EnterScope(record, open);
       } else {
-        // Old versions round to microseconds, which moves ends by as much.
+        // Old versions round to microseconds, which shifts ends by as much.
         constexpr Nanos kRounding{1000};
         if (!backward && around.op != kNone && record.end > around.end + kRounding) {
           report_.Count(NoteKind::kOutlastsOuter, record.offset);
@@ -230,7 +117,7 @@ class Assembler {
     }
   }
 
-  // Where operations that no module claims are collected, in a trace that has modules.
+  // Where operations outside of modules are collected, in a trace with modules.
   PathId OutsidePath() {
     if (!has_modules_) return kRootPath;
     if (outside_ == kRootPath) {
@@ -240,7 +127,7 @@ class Assembler {
     return outside_;
   }
 
-  // An annotation leaves the operation around it the caller of what is inside; a module does not.
+  // Inside an annotation the caller stays the enclosing operation; inside a module it does not.
   void EnterScope(const KinetoRecord& record, Open& open) {
     const std::string_view name = trace_.strings.Text(record.name);
     if (record.category == KinetoCategory::kModule) {
@@ -256,7 +143,7 @@ class Assembler {
         open.path = known->second.path;
         open.scope = known->second.scope;
       } else {
-        // The outermost module leaves "outside every module" behind.
+        // The outermost module ends "outside every module".
         const PathId above = open.in_module ? open.path : kRootPath;
         open.path = trace_.paths.Intern(above, record.name, PathKind::kModule, type_id);
         open.scope = trace_.paths.Intern(open.scope, record.name, PathKind::kModule, type_id);
@@ -264,6 +151,7 @@ class Assembler {
           place_of_module_.try_emplace(record.name, Place{open.scope, open.path});
         }
       }
+      open.module = open.path;
       open.in_module = true;
       return;
     }
@@ -279,7 +167,7 @@ class Assembler {
     const std::string_view name = trace_.strings.Text(record.name);
     const bool starts_backward = record.backward || IsBackward(record.name);
     if (starts_backward) open.phase = Phase::kBackward;
-    // In the backward phase the hierarchy is left over from some forward operation.
+    // In the backward phase the hierarchy is left over from a forward operation.
     if (record.hierarchy != 0 && !open.in_module && open.phase != Phase::kBackward) {
       EnterHierarchy(record.hierarchy, open);
     }
@@ -288,7 +176,7 @@ class Assembler {
       if (starts_backward && !open.in_module) FollowForward(index, name, open);
     }
     if (open.accumulates && name.starts_with("c10d::")) {
-      // The last gradient of a bucket sets off the exchange of all of them.
+      // The last gradient of a bucket triggers the exchange of all of them.
       open.path = OutsidePath();
       open.scope = kRootPath;
       open.in_module = false;
@@ -297,31 +185,16 @@ class Assembler {
     open.op = index;
     place.scope = open.scope;
     place.path = open.path;
+    place.module = open.module;
     place.parent_op = caller;
     place.phase = open.phase;
     place.in_module = open.in_module;
     if (!second_turn && record.sequence != kNoNumber && open.phase != Phase::kBackward) {
-      RememberForward({record.sequence, record.thread}, index);
-      RememberForward({record.sequence, kAnyThread}, index);
+      forwards_.Remember(index);
     }
   }
 
-  // The last operation with a number, by start, is the one that made the backward node.
-  void RememberForward(const ForwardKey& key, uint32_t index) {
-    auto [entry, is_new] = forwards_.try_emplace(key, index);
-    if (!is_new && records_[entry->second].start <= records_[index].start) entry->second = index;
-  }
-
-  // Numbers are counted by each forward thread on its own. On a CPU backward runs on the thread of
-  // its forward pass, so that thread's operation is meant if it has one with the number.
-  uint32_t ForwardOf(const KinetoRecord& record) const {
-    if (record.sequence == kNoNumber) return kNone;
-    auto forward = forwards_.find({record.sequence, record.thread});
-    if (forward == forwards_.end()) forward = forwards_.find({record.sequence, kAnyThread});
-    return forward == forwards_.end() ? kNone : forward->second;
-  }
-
-  // Names are few and events many.
+  // There are few names and many events.
   bool IsBackward(StringId name) {
     enum : uint8_t { kUnknown, kNo, kYes };
     if (name >= backward_names_.size()) backward_names_.resize(trace_.strings.size(), kUnknown);
@@ -331,21 +204,23 @@ class Assembler {
   }
 
   void FollowForward(uint32_t index, std::string_view name, Open& open) {
-    // Adding up a gradient comes before everything else that waits in the engine's queue: it runs
-    // right after the node that made the gradient, and has no number of its own.
+    // Accumulating a gradient has priority in the engine's queue: it runs right after the node that
+    // made the gradient, and has no number of its own.
     open.accumulates = IsAccumulateGrad(name);
-    if (!open.accumulates) last_node_ = ForwardOf(records_[index]);
+    if (!open.accumulates) last_node_ = forwards_.Of(records_[index]);
     if (last_node_ != kNone) MoveTo(places_[last_node_], open);
   }
 
   void MoveTo(const Place& forward, Open& open) const {
     if (has_modules_ && !forward.in_module) return;
     open.scope = forward.scope;
-    open.path = forward.scope;
+    // A scope names no regions between modules, such as `DistributedDataParallel.forward`.
+    open.path = has_modules_ ? forward.module : forward.scope;
+    open.module = forward.module;
     open.in_module = forward.in_module;
   }
 
-  // `top(Net)::forward.layer1(Sequential)::forward.0(Block)::forward`, as TorchScript writes it.
+  // TorchScript's form: `top(Net)::forward.layer1(Sequential)::forward.0(Block)::forward`.
   void EnterHierarchy(StringId hierarchy, Open& open) {
     const std::string text(trace_.strings.Text(hierarchy));
     PathId path = kRootPath;
@@ -373,7 +248,7 @@ class Assembler {
                                  trace_.strings.Intern(type));
     }
     if (path == kRootPath) return;
-    open.path = open.scope = path;
+    open.path = open.scope = open.module = path;
     open.in_module = true;
   }
 
@@ -398,16 +273,17 @@ class Assembler {
       if (lane == kNoLane || record.thread != thread) lane = LaneOf(record.thread, 0);
       thread = record.thread;
       Place& place = places_[index];
-      place.kind =
-          KindOf({place.path, place.scope, record.name, record.name, record.shapes, place.phase});
-      trace_.ops.push_back({record.start, record.end, place.kind, lane, StepAt(record.start),
+      OpKind kind = {place.path, place.scope, record.name, record.name, record.shapes, place.phase};
+      kind.dtype = record.dtype;
+      place.kind = KindOf(kind);
+      trace_.ops.push_back({record.start, record.end, place.kind, lane, steps_.At(record.start),
                             DeviceOf(record.device)});
       if (has_modules_) ++(place.in_module ? report_.inside_modules : report_.outside_modules);
     }
   }
 
-  // What a host thread runs, itself or on a device, is a lane. Lanes of several files must not
-  // meet: a thread is told apart by file.
+  // What a host thread runs, itself or on a device, is a lane. Threads are distinguished by file,
+  // so that lanes of several files never meet.
   uint32_t LaneOf(StringId thread, StringId device) {
     if (lanes_.empty()) {
       for (const Op& op : trace_.ops) {
@@ -428,7 +304,7 @@ class Assembler {
     return place->second;
   }
 
-  // As in the file, but that those that enclose others come before these.
+  // In file order, except that enclosing events come before enclosed ones.
   std::vector<uint32_t> DeviceOrder() const {
     std::vector<uint32_t> order;
     bool encloses = false;
@@ -474,10 +350,10 @@ class Assembler {
     }
   }
 
-  // A kernel belongs to the operation that launched it. What is launched from a module or a region
-  // directly, as compiled code does, is an operation itself.
+  // A kernel belongs to the operation that launched it. A kernel launched directly from a module or
+  // a region, as by compiled code, is an operation itself.
   void SetLauncher(uint32_t launcher, const KinetoRecord& record, OpKind& kind) {
-    // A runtime call may itself be called from a runtime call; the operation is above both.
+    // A runtime call may be called from another runtime call; the operation is above both.
     auto is_call = [&](uint32_t index) {
       return index != kNone && records_[index].category == KinetoCategory::kRuntime;
     };
@@ -508,21 +384,21 @@ class Assembler {
       ++report_.tied;
       if (record.encloses) lane = LaneOf(records_[launcher].thread, record.device);
       SetLauncher(launcher, record, kind);
-      step = StepAt(records_[launcher].start);
+      step = steps_.At(records_[launcher].start);
     } else {
       report_.Count(NoteKind::kDeviceEventNotTied, record.offset);
       const PathId untied = trace_.paths.Intern(
           kRootPath, trace_.strings.Intern("(not tied to an operation)"), PathKind::kOutside);
       kind.path = trace_.paths.Intern(untied, record.name, PathKind::kKernel);
       kind.op = record.name;
-      step = StepAt(record.start);
+      step = steps_.At(record.start);
     }
     trace_.ops.push_back(
         {record.start, record.end, KindOf(kind), lane, step, DeviceOf(record.device)});
   }
 
-  // What a forward operation keeps goes to the backward operation of the same number. Operations
-  // of one phase do not tell whose results they take.
+  // Data flows from a forward operation to the backward operation with the same number. Within one
+  // phase the trace does not tell the flow.
   void AddDataflow() {
     const auto first = static_cast<std::ptrdiff_t>(trace_.dataflow.size());
     for (uint32_t i = 0; i < records_.size(); ++i) {
@@ -532,7 +408,7 @@ class Assembler {
       if (places_[i].phase != Phase::kBackward || !IsBackwardName(name) || IsEngineWrapper(name)) {
         continue;
       }
-      const uint32_t forward = ForwardOf(record);
+      const uint32_t forward = forwards_.Of(record);
       if (forward != kNone && forward != i) {
         trace_.dataflow.push_back({places_[forward].kind, places_[i].kind});
       }
@@ -547,16 +423,15 @@ class Assembler {
   OpTrace& trace_;
   ImportReport& report_;
   std::vector<Place> places_;
-  std::unordered_map<ForwardKey, uint32_t, ForwardKeyHash> forwards_;
+  uint16_t rank_;
+  KinetoSteps steps_;
+  ForwardOperations forwards_;
   std::unordered_map<StringId, Place> place_of_module_;
   std::unordered_map<OpKind, uint32_t, OpKindHash> kinds_;
   std::unordered_map<uint64_t, uint32_t> lanes_;  // by device and host thread
   uint32_t first_lane_ = 0;
   std::unordered_map<StringId, uint16_t> devices_;
-  std::vector<StepWindow> steps_;  // by start
-  std::unordered_map<StringId, std::vector<uint32_t>> open_steps_;
-  uint16_t rank_;
-  uint32_t last_node_ = kNone;  // forward operation of what the engine ran last on the thread
+  uint32_t last_node_ = kNone;  // forward operation of what the engine last ran on the thread
   std::vector<uint8_t> backward_names_;  // by name
   std::vector<uint32_t> kind_of_path_;   // the last one
   PathId outside_ = kRootPath;

@@ -16,7 +16,7 @@ struct CategoryName {
   KinetoCategory category;
 };
 
-// Those of nearly all events, and the names that versions before 1.11 used.
+// The categories of nearly all events, and the names used before 1.11.
 constexpr std::array<CategoryName, 14> kCategories = {{
     {"cpu_op", KinetoCategory::kCpuOp},
     {"python_function", KinetoCategory::kModule},
@@ -62,7 +62,7 @@ struct Accelerator {
   std::string_view name;
 };
 
-// PyTorch's device types other than GPUs, its own and those of back ends that bring their profiler.
+// PyTorch's device types other than GPUs, including those of external back ends with profilers.
 constexpr std::array<Accelerator, 10> kAccelerators = {{
     {"mtia", "MTIA"},
     {"xpu", "XPU"},
@@ -150,10 +150,10 @@ StringId KinetoDevices::NameOf(const KinetoRecord& record) {
   std::string_view device = strings_.Text(record.device);
   if (device.empty()) device = labelled ? process->second.device : usual_;
   int32_t number = record.device_number;
-  // A label without a number is that of the only one.
+  // A label without a number belongs to the only device.
   if (number < 0 && labelled) number = std::max(process->second.number, 0);
   if (number < 0) {
-    // Without more, the process is the device's number.
+    // Otherwise the process is the device's number.
     const double pid = ParseNumber(strings_.Text(record.process)).value_or(-1);
     if (pid >= 0 && pid < 10'000) number = static_cast<int32_t>(pid);
   }

@@ -1,13 +1,14 @@
 // PyTorch's profiler without Kineto: what torch.autograd.profiler's export_chrome_trace writes, in
 // 0.4 to 1.7 always, later in builds without Kineto and with use_kineto=False.
 //
-// It is a bare array. The process says where an event ran: `CPU functions`, `CUDA functions`, or
-// another accelerator's; on an accelerator the thread is the number of the device. There are no
-// categories, and times start with the profile. A flow (`s` on the operator, `f` on the kernel)
-// ties a kernel to its operator; later versions write the `s` alone, without the kernel.
+// The file is a bare array. The process shows where an event ran: `CPU functions`, `CUDA
+// functions`, or another accelerator's; on an accelerator the thread is the number of the device.
+// There are no categories, and times start with the profile. A flow (`s` on the operator, `f` on
+// the kernel) connects a kernel to its operator; later versions write only the `s`, without the
+// kernel.
 //
-// What versions before 1.8 call a kernel is the time between two events on the stream, one before
-// and one after an operator, so these enclose one another as the operators do.
+// Before 1.8, a kernel is the time between two events on the stream, one before and one after an
+// operator, so these nest like the operators.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -40,8 +41,8 @@ struct Batch : ChromeBatch {
   std::vector<Flow> flows;
 };
 
-// "CPU" of `"CPU functions"`, as RecordProfile in C++ also writes with a capital; nothing if it is
-// no such process.
+// "CPU" from `"CPU functions"`, which RecordProfile in C++ also writes with a capital; nothing for
+// another process.
 std::optional<std::string_view> PlaceOf(std::string_view pid_token) {
   std::string_view pid = Unquoted(pid_token);
   for (const std::string_view ending : {" functions", " Functions"}) {
@@ -52,7 +53,7 @@ std::optional<std::string_view> PlaceOf(std::string_view pid_token) {
   return std::nullopt;
 }
 
-// N of `" node_id:N, thread_id:3 "`, which is how a remote call's thread is written.
+// N from `" node_id:N, thread_id:3 "`, the form of a remote call's thread.
 std::optional<std::string_view> NodeOf(std::string_view tid_token) {
   constexpr std::string_view kNode = "node_id:";
   const std::string_view tid = Unquoted(tid_token);
@@ -62,10 +63,8 @@ std::optional<std::string_view> NodeOf(std::string_view tid_token) {
   return rest.substr(0, rest.find_first_not_of("0123456789"));
 }
 
-class Visitor : public EventVisitor {
+class Visitor : public ChromeVisitor<Batch> {
  public:
-  Visitor() : batch_(std::make_unique<Batch>()) {}
-
   bool Event(json::Value event, uint64_t offset) override {
     if (!event.IsObject()) return batch_->DropElement(offset);
     ChromeEvent read;
@@ -75,21 +74,10 @@ class Visitor : public EventVisitor {
       Add(read, offset);
     } else if (read.phase == 's' || read.phase == 'f') {
       AddFlow(read, offset);
-    } else if (read.phase == 0) {
-      batch_->notes.Count(NoteKind::kMissingPh, offset);
     } else {
-      batch_->notes.Count(NoteKind::kOtherEvent, offset);
+      SkipEvent(read, offset);
     }
     return true;
-  }
-
-  void Member(json::Key /*key*/, json::Value /*value*/) override {}
-
-  std::unique_ptr<EventBatch> Take() override {
-    batch_->new_strings = strings_.TakeNew();
-    auto taken = std::exchange(batch_, std::make_unique<Batch>());
-    batch_->records.reserve(taken->records.size() + 64);
-    return taken;
   }
 
  private:
@@ -144,7 +132,7 @@ class Visitor : public EventVisitor {
   }
 
   StringId Thread(const ChromeEvent& read) {
-    // Most events run on the thread of the one before.
+    // Most events run on the thread of the previous one.
     if (read.pid == last_pid_ && read.tid == last_tid_) return last_thread_;
     last_pid_ = read.pid;
     last_tid_ = read.tid;
@@ -152,15 +140,13 @@ class Visitor : public EventVisitor {
     return last_thread_ = strings_.Intern(text_);
   }
 
-  std::unique_ptr<Batch> batch_;
-  WorkerStrings strings_;
   std::string text_;
   std::string last_pid_;
   std::string last_tid_;
   StringId last_thread_ = 0;
 };
 
-// Finds the events at the ends of the flows, and ties them.
+// Finds the events at the ends of the flows, and connects them.
 class FlowTies {
  public:
   FlowTies(std::vector<KinetoRecord>& records, const std::vector<Flow>& flows)
@@ -240,7 +226,7 @@ class FlowTies {
     pass(std::numeric_limits<uint64_t>::max());
   }
 
-  // For files in another order: by the spot alone, the first event there.
+  // For files in another order: by time and place alone, the first event there.
   void FindOthers() {
     if (std::find(event_of_.begin(), event_of_.end(), NumberIndex::kNone) == event_of_.end()) {
       return;
@@ -274,8 +260,8 @@ void BookFlows(const std::vector<Flow>& flows, ImportReport& report) {
   notes.AddTo(report);
 }
 
-// Of host events that take the same time, as whole microseconds often have it, the later one is the
-// caller: they are written in the order they ended.
+// Of host events with the same time, frequent with whole microseconds, the later one is the caller:
+// they are written in the order they ended.
 void NumberBackwards(std::vector<KinetoRecord>& records) {
   auto number = static_cast<int64_t>(records.size());
   for (KinetoRecord& record : records) record.external_id = number--;
@@ -297,38 +283,33 @@ class PyTorchLegacyImporter : public Importer {
     return 0;
   }
 
-  Result<bool> Read(ByteSource& source, const ImportOptions& options, OpTrace& trace,
-                    ImportReport& report) const override {
-    std::vector<StringRemap> remaps;
-    std::vector<KinetoRecord> records;
+  Status Read(ByteSource& source, const ImportOptions& options, OpTrace& trace,
+              ImportReport& report) const override {
+    RecordCollector collector(trace, report, BatchesOf(source));
     std::vector<Flow> flows;
     auto commit = [&](Batch& batch, size_t worker, bool keep) {
-      StringRemap& remap = OfWorker(remaps, worker);
-      remap.Add(batch.new_strings, trace.strings);
-      if (!keep) return;
-      report.events += batch.events;
-      batch.notes.AddTo(report);
-      if (records.empty()) records.reserve(batch.records.size() * BatchesOf(source));
-      for (KinetoRecord& record : batch.records) {
-        record.name = remap[record.name];
-        record.thread = remap[record.thread];
-        record.device = remap[record.device];
-        records.push_back(record);
-      }
+      const StringRemap* remap = collector.Add(batch, worker, keep);
+      if (remap == nullptr) return;
       for (Flow& flow : batch.flows) {
-        flow.thread = remap[flow.thread];
-        flow.name = remap[flow.name];
+        flow.thread = (*remap)[flow.thread];
+        flow.name = (*remap)[flow.name];
         flows.push_back(flow);
       }
     };
-    if (auto ok = WalkChromeEvents<Visitor, Batch>(source, options, report, commit); !ok) return ok;
+    TRY(WalkChromeEvents<Visitor, Batch>(source, options, report, commit));
 
+    std::vector<KinetoRecord>& records = collector.records;
     BookFlows(flows, report);
     if (!flows.empty()) FlowTies(records, flows).Tie();
     NumberBackwards(records);
     if (!records.empty()) trace.clock = "the start of the profile";
+    const bool has_host_operations = std::any_of(
+        records.begin(), records.end(),
+        [](const KinetoRecord& record) { return record.category != KinetoCategory::kDevice; });
     AssembleKineto(std::move(records), trace, report);
-    return true;
+    // This profiler never writes any; its successor does.
+    if (has_host_operations) report.notes.emplace_back(NoteKind::kNoModules);
+    return {};
   }
 };
 

@@ -1,4 +1,4 @@
-// Through the front door: the importer has no header of its own.
+// Through importers.h: the importer has no header of its own.
 #include <random>
 #include <string>
 #include <vector>
@@ -10,12 +10,6 @@
 
 namespace beryl::importers {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-using ::testing::StartsWith;
 
 std::string Call(std::string_view name, double ts, double dur, std::string_view tid = "1",
                  std::string_view pid = "CPU functions") {
@@ -71,6 +65,11 @@ TEST(PyTorchLegacyTest, CallsNestInTheirThread) {
 TEST(PyTorchLegacyTest, OfCallsThatTakeTheSameTimeTheLaterWrittenIsTheCaller) {
   const Imported imported = ImportLegacy({Call("aten::copy_", 10, 5), Call("aten::to", 10, 5)});
   EXPECT_EQ(imported.PathOf("aten::copy_"), "aten::to/aten::copy_");
+}
+
+TEST(PyTorchLegacyTest, SaysWhatWouldGiveModules) {
+  EXPECT_TRUE(SaysNoModules(ImportLegacy({Call("aten::add", 10, 5)}).report()));
+  EXPECT_FALSE(SaysNoModules(ImportLegacy({Kernel("k", 10, 5)}).report())) << "nothing could";
 }
 
 TEST(PyTorchLegacyTest, NamesTellThePhase) {
@@ -228,7 +227,8 @@ TEST(PyTorchLegacyTest, RealTraceIsRead) {
   ASSERT_TRUE(Import(*source, {}, trace));
   EXPECT_EQ(trace.reports[0].format, "pytorch-legacy");
   EXPECT_EQ(trace.reports[0].operations, 2028u);
-  EXPECT_THAT(trace.reports[0].notes, IsEmpty());
+  ASSERT_EQ(trace.reports[0].notes.size(), 1U);
+  EXPECT_EQ(trace.reports[0].notes[0].kind, NoteKind::kNoModules);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ bool IsEngineWrapper(std::string_view name) {
 }
 
 bool IsBackwardName(std::string_view name) {
-  // `torch::autograd::` is the home of nodes that no operator's derivative is named after.
+  // `torch::autograd::` contains nodes that are not named after an operator's derivative.
   return IsEngineWrapper(name) || name.starts_with("torch::autograd::") ||
          name.find("Backward") != std::string_view::npos;
 }

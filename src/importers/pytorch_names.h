@@ -1,4 +1,4 @@
-// What PyTorch's names say of an event.
+// Interprets PyTorch's event names.
 #pragma once
 
 #include <string>
@@ -6,18 +6,18 @@
 
 namespace beryl::importers {
 
-// Regions that versions before 1.13 do not tell apart from operations.
+// Regions that versions before 1.13 do not distinguish from operations.
 bool IsRegionName(std::string_view name);
 
-// `autograd::engine::evaluate_function: X`, which wraps what the engine runs, and what it runs:
-// `AddmmBackward`, `AddBackward0`, `torch::autograd::AccumulateGrad`.
+// `autograd::engine::evaluate_function: X`, which wraps what the engine runs, and the wrapped
+// names: `AddmmBackward`, `AddBackward0`, `torch::autograd::AccumulateGrad`.
 bool IsBackwardName(std::string_view name);
 bool IsEngineWrapper(std::string_view name);
-// A parameter's gradient is added up; with or without the wrapper.
+// Accumulates a parameter's gradient; with or without the wrapper.
 bool IsAccumulateGrad(std::string_view name);
 
-// A name without what differs from run to run: the hash of a compiled graph. `changed` holds the
-// text if it is not part of `name`.
+// A name without the part that differs from run to run: the hash of a compiled graph. `changed`
+// holds the text if it is not part of `name`.
 std::string_view StableName(std::string_view name, std::string& changed);
 
 }  // namespace beryl::importers

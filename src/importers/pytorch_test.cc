@@ -1,9 +1,6 @@
-// Through the front door: the importer has no header of its own.
-#include <algorithm>
+// Through importers.h: the importer has no header of its own.
 #include <map>
-#include <memory>
 #include <random>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,48 +8,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/event_stream.h"
-#include "base/text.h"
-#include "importers/import_for_test.h"
+#include "importers/pytorch_for_test.h"
 
 namespace beryl::importers {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::Gt;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-using ::testing::StartsWith;
-using ::testing::UnorderedElementsAre;
-
-std::string Event(std::string_view cat, std::string_view name, double ts, double dur,
-                  std::string_view args = "", std::string_view thread = "1") {
-  return fmt::format(
-      R"({{"ph":"X","cat":"{}","name":"{}","pid":9,"tid":{},"ts":{},"dur":{},"args":{{{}}}}})", cat,
-      name, thread, ts, dur, args);
-}
-std::string CpuOp(std::string_view name, double ts, double dur, std::string_view args = "",
-                  std::string_view thread = "1") {
-  return Event("cpu_op", name, ts, dur, args, thread);
-}
-std::string Module(std::string_view name, double ts, double dur, std::string_view thread = "1") {
-  return Event("python_function", fmt::format("nn.Module: {}", name), ts, dur, "", thread);
-}
-
-std::string Trace(const std::vector<std::string>& events, std::string_view before = "",
-                  std::string_view after = "") {
-  return fmt::format(R"({{{}"traceEvents": [{}]{}}})", before, fmt::join(events, ",\n"), after);
-}
-
-Imported ImportKineto(const std::vector<std::string>& events, std::string_view before = "",
-                      std::string_view after = "", int threads = 1) {
-  ImportOptions options;
-  options.format = "pytorch-kineto";
-  options.threads = threads;
-  return ImportText(Trace(events, before, after), options);
-}
 
 TEST(PyTorchTest, OperationsNestInTheirThread) {
   const Imported imported = ImportKineto({
@@ -74,6 +33,19 @@ TEST(PyTorchTest, OperationsNestInTheirThread) {
   EXPECT_THAT(imported.trace.devices, ElementsAre("CPU:0"));
 }
 
+TEST(PyTorchTest, MatrixProductsHaveTheTypeOfTheirNumbers) {
+  const Imported imported = ImportKineto({
+      CpuOp("aten::linear", 10, 30, R"("Input type":["float","float"])"),
+      CpuOp("aten::addmm", 15, 10, R"("Input type":["c10::BFloat16","c10::BFloat16"])"),
+  });
+  const auto dtype = [&](const char* name) {
+    return imported.trace.strings.Text(imported.kind(imported.Find(name)).dtype);
+  };
+  EXPECT_EQ(dtype("aten::addmm"), "c10::BFloat16");
+  // It converts its inputs first.
+  EXPECT_EQ(dtype("aten::linear"), "");
+}
+
 TEST(PyTorchTest, ModulesAreScopes) {
   const Imported imported = ImportKineto({
       Module("Net_0", 10, 100),
@@ -92,6 +64,12 @@ TEST(PyTorchTest, ModulesAreScopes) {
   EXPECT_EQ(imported.report().outside_modules, 1u);
   const PathId scope = imported.kind(imported.Find("Net_0/Linear_1/aten::linear")).scope;
   EXPECT_EQ(imported.trace.strings.Text(imported.trace.paths[scope].type), "Linear");
+}
+
+TEST(PyTorchTest, SaysWhatWouldGiveModules) {
+  EXPECT_TRUE(SaysNoModules(ImportKineto({CpuOp("aten::add", 10, 5)}).report()));
+  EXPECT_FALSE(
+      SaysNoModules(ImportKineto({Module("Net_0", 5, 20), CpuOp("aten::add", 10, 5)}).report()));
 }
 
 TEST(PyTorchTest, AModuleThatRunsAgainIsOneNode) {
@@ -166,6 +144,23 @@ TEST(PyTorchTest, BackwardGoesToTheModuleOfTheLastForwardOperationWithItsNumber)
   EXPECT_EQ(imported.PhaseOf("Net_0/Linear_1/aten::addmm"), Phase::kForward);
 }
 
+// DistributedDataParallel marks its forward, which contains the model's.
+TEST(PyTorchTest, BackwardGoesBelowTheRegionsBetweenModulesToo) {
+  const Imported imported = ImportKineto({
+      Module("DistributedDataParallel_0", 0, 100),
+      Event("user_annotation", "DistributedDataParallel.forward", 5, 90),
+      Module("Linear_0", 10, 20),
+      CpuOp("aten::linear", 12, 2, kForwardSeven),
+      CpuOp("autograd::engine::evaluate_function: AddmmBackward0", 200, 30, kBackwardSeven, "2"),
+      CpuOp("aten::mm", 206, 5, "", "2"),
+  });
+  EXPECT_EQ(imported.PathOf("DistributedDataParallel_0/Linear_0/aten::linear"),
+            "DistributedDataParallel_0/DistributedDataParallel.forward/Linear_0/aten::linear");
+  EXPECT_EQ(imported.PathOf("DistributedDataParallel_0/Linear_0/aten::mm"),
+            "DistributedDataParallel_0/DistributedDataParallel.forward/Linear_0/"
+            "autograd::engine::evaluate_function: AddmmBackward0/aten::mm");
+}
+
 TEST(PyTorchTest, AGradientIsAddedUpInTheModuleOfTheNodeThatMadeIt) {
   constexpr std::string_view kAccumulate =
       "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad";
@@ -225,82 +220,6 @@ TEST(PyTorchTest, OnACollisionOfNumbersTheOwnThreadsForwardIsMeant) {
               UnorderedElementsAre("Net_0/aten::mm", "Other_0/aten::mm",
                                    "Net_0/autograd::engine::evaluate_function: MmBackward0",
                                    "Other_0/autograd::engine::evaluate_function: MmBackward0"));
-}
-
-std::string Launch(double ts, int correlation) {
-  return Event("cuda_runtime", "cudaLaunchKernel", ts, 1,
-               fmt::format(R"("correlation":{})", correlation));
-}
-std::string Kernel(std::string_view name, double ts, std::string_view args,
-                   std::string_view cat = "kernel") {
-  return fmt::format(
-      R"({{"ph":"X","cat":"{}","name":"{}","pid":0,"tid":7,"ts":{},"dur":5,"args":{{{}}}}})", cat,
-      name, ts, args);
-}
-
-TEST(PyTorchTest, KernelsAreTiedToTheOperationThatLaunchedThem) {
-  const Imported imported = ImportKineto({
-      Module("Net_0", 0, 100),
-      CpuOp("aten::mm", 10, 20, R"("External id":3)"),
-      Launch(12, 55),
-      CpuOp("aten::copy_", 40, 20, R"("External id":4)"),
-      Kernel("gemm", 200, R"("device":0,"correlation":55,"External id":99)"),
-      Kernel("Memcpy HtoD", 210, R"("device":1,"correlation":77,"External id":4)", "gpu_memcpy"),
-      Kernel("lost", 220, R"("device":0,"correlation":78)"),
-      Kernel("Memset", 230, R"("device":0)", "gpu_memset"),
-  });
-  EXPECT_EQ(imported.report().device_events, 4u);
-  EXPECT_EQ(imported.report().with_correlation, 3u);
-  EXPECT_EQ(imported.report().tied, 2u);
-  EXPECT_THAT(imported.Ops(), Contains("Net_0/aten::mm forward GPU:0 [200000,205000)"));
-  EXPECT_THAT(imported.Ops(), Contains("Net_0/aten::copy_ forward GPU:1 [210000,215000)"));
-  EXPECT_THAT(imported.PathOf("lost"), StartsWith("(not tied to an operation)/"));
-  EXPECT_THAT(Notes(imported.report(), NoteClass::kRepaired),
-              ElementsAre(HasSubstr("device_event_not_tied x2")));
-  for (const Op& op : imported.trace.ops) {
-    EXPECT_EQ(op.lane == kNoLane, imported.trace.devices[op.device] != "CPU:0");
-  }
-}
-
-TEST(PyTorchTest, AKernelHasThePhaseAndStepOfItsLauncher) {
-  const Imported imported = ImportKineto({
-      Event("user_annotation", "ProfilerStep#1", 0, 100),
-      CpuOp("autograd::engine::evaluate_function: MmBackward0", 10, 20),
-      Launch(12, 55),
-      Event("user_annotation", "ProfilerStep#2", 100, 100),
-      Kernel("gemm", 150, R"("device":0,"correlation":55)"),
-  });
-  const auto on_gpu =
-      std::find_if(imported.trace.ops.begin(), imported.trace.ops.end(),
-                   [&](const Op& op) { return imported.trace.devices[op.device] == "GPU:0"; });
-  ASSERT_NE(on_gpu, imported.trace.ops.end());
-  EXPECT_EQ(imported.kind(*on_gpu).phase, Phase::kBackward);
-  EXPECT_EQ(imported.trace.steps[on_gpu->step].name, "ProfilerStep#1");
-}
-
-TEST(PyTorchTest, DeviceEventsWithoutADevice) {
-  const Imported imported = ImportKineto({
-      R"({"ph":"X","cat":"kernel","name":"by pid","pid":2,"tid":7,"ts":1,"dur":1})",
-      R"({"ph":"X","cat":"kernel","name":"nowhere","pid":"GPU","tid":7,"ts":1,"dur":1})",
-      R"({"ph":"X","cat":"kernel","name":"nothing","ts":1,"dur":1})",
-      R"({"ph":"X","cat":"kernel","name":"huge","pid":1e300,"ts":1,"dur":1})",
-  });
-  EXPECT_THAT(imported.Names(), Contains("by pid"));
-  EXPECT_THAT(imported.trace.devices, Contains("GPU:2"));
-  EXPECT_THAT(Notes(imported.report(), NoteClass::kDropped),
-              ElementsAre(HasSubstr("device_event_without_device x3")));
-}
-
-TEST(PyTorchTest, OldCategoryNamesAreKnown) {
-  const Imported imported = ImportKineto({
-      Event("Operator", "aten::mm", 10, 20, R"("external id":3)"),
-      Event("Runtime", "cudaLaunchKernel", 12, 1, R"("correlation":5)"),
-      Kernel("gemm", 50, R"("device":0,"correlation":5)", "Kernel"),
-      Kernel("copy", 60, R"("device":0,"external id":3)", "Memcpy"),
-      Kernel("set", 70, R"("device":0)", "Memset"),
-  });
-  EXPECT_EQ(imported.report().operations, 5u);
-  EXPECT_EQ(imported.report().tied, 2u);
 }
 
 TEST(PyTorchTest, TimesAreRelativeToTheBaseWhereverItStands) {
@@ -462,7 +381,7 @@ TEST(PyTorchTest, SeveralFilesDoNotShareLanes) {
 }
 
 TEST(PyTorchTest, AnEmptyTrace) {
-  const Imported imported = ImportKineto({}, R"("schemaVersion":1,)");
+  const Imported imported = ImportKineto({}, R"("schemaVersion":1,"baseTimeNanoseconds":5,)");
   EXPECT_EQ(imported.error, "");
   EXPECT_THAT(imported.trace.ops, IsEmpty());
   EXPECT_EQ(imported.report().events, 0u);
@@ -490,135 +409,6 @@ TEST(PyTorchParallelTest, ThreadsDoNotChangeTheResult) {
   const Imported four =
       ImportKineto(events, "", R"(,"baseTimeNanoseconds":1759276818000000000)", 4);
   EXPECT_EQ(four.Ops(), one.Ops());
-}
-
-std::string Labelled(std::string_view pid, std::string_view label,
-                     std::string_view name = "process_labels") {
-  return fmt::format(R"({{"ph":"M","name":"{}","pid":{},"tid":0,"ts":0,"args":{{"{}":"{}"}}}})",
-                     name, pid, name == "process_labels" ? "labels" : "name", label);
-}
-std::string On(std::string_view pid, std::string_view cat, std::string_view name, double ts,
-               std::string_view args = "") {
-  return fmt::format(
-      R"({{"ph":"X","cat":"{}","name":"{}","pid":{},"tid":7,"ts":{},"dur":2,"args":{{{}}}}})", cat,
-      name, pid, ts, args);
-}
-std::vector<std::string> DevicesOf(const Imported& imported) {
-  std::vector<std::string> texts;
-  for (const Op& op : imported.trace.ops) {
-    texts.push_back(fmt::format("{} {}", imported.trace.strings.Text(imported.kind(op).op),
-                                imported.trace.devices[op.device]));
-  }
-  return texts;
-}
-
-TEST(PyTorchTest, EveryAcceleratorsWorkIsBookedOnIt) {
-  const Imported imported = ImportKineto({
-      Labelled("9", "CPU"),
-      Labelled("0", "GPU 0"),
-      Labelled("3", "XPU 3"),
-      Labelled("70", "HPU 1"),
-      Labelled("88", "NPU"),
-      Labelled("4", "MTIA 4", "process_name"),
-      On("0", "kernel", "gemm", 10),
-      On("0", "gpu_memcpy", "copy", 20, R"("device":2)"),
-      On("3", "kernel", "xgemm", 30),
-      On("70", "hpu_op", "mme", 40),
-      On("88", "", "AscendMatMul", 50),
-      On("5", "mtia_ccp_events", "ccp", 60),
-      On("4", "mtia_workloadd", "load", 70),
-      On("6", "mlu_memset", "set", 80),
-  });
-  EXPECT_THAT(DevicesOf(imported),
-              ElementsAre("gemm GPU:0", "copy GPU:2", "xgemm XPU:3", "mme HPU:1",
-                          "AscendMatMul NPU:0", "ccp MTIA:5", "load MTIA:4", "set MLU:6"));
-  EXPECT_EQ(imported.report().device_events, 8u);
-  EXPECT_EQ(imported.report().tied, 0u);
-}
-
-TEST(PyTorchTest, EveryAcceleratorsRuntimeIsTheHostsWork) {
-  std::vector<std::string> events = {Labelled("9", "CPU")};
-  for (const char* cat :
-       {"cuda_runtime", "cuda_driver", "mtia_runtime", "xpu_runtime", "xpu_driver", "mlu_runtime",
-        "privateuse1_runtime", "privateuse1_driver", "glow_runtime", "hpu_op"}) {
-    events.push_back(On("9", cat, cat, 10.0 * static_cast<double>(events.size())));
-  }
-  const Imported imported = ImportKineto(events);
-  EXPECT_THAT(imported.trace.ops, SizeIs(10));
-  EXPECT_THAT(imported.trace.devices, ElementsAre("CPU:0"));
-  EXPECT_EQ(imported.report().device_events, 0u);
-}
-
-TEST(PyTorchTest, ABareKernelIsTheOnlyRuntimesAccelerator) {
-  const Imported xpu = ImportKineto({On("9", "xpu_runtime", "launch", 0, R"("correlation":1)"),
-                                     On("0", "kernel", "gemm", 10, R"("correlation":1)")});
-  EXPECT_THAT(xpu.trace.devices, ElementsAre("CPU:0", "XPU:0"));
-  EXPECT_EQ(xpu.report().tied, 1u);
-  const Imported both =
-      ImportKineto({On("9", "xpu_runtime", "launch", 0), On("9", "cuda_runtime", "launch", 5),
-                    On("0", "kernel", "gemm", 10)});
-  EXPECT_THAT(both.trace.devices, ElementsAre("CPU:0", "GPU:0"));
-}
-
-TEST(PyTorchTest, OfAnUnknownCategoryTheProcessDecides) {
-  const Imported imported = ImportKineto({
-      Labelled("9", "CPU"),
-      Labelled("0", "GPU 0"),
-      // In a container the program may be process 1, which is also a GPU's.
-      Labelled("1", "GPU 1"),
-      Labelled("1", "CPU"),
-      Labelled("2", "NPU"),
-      Labelled("2", "Overlap Analysis", "process_name"),
-      On("0", "brand_new", "on the device", 10),
-      On("9", "brand_new", "on the host", 20),
-      On("1", "brand_new", "on who knows what", 30),
-      On("77", "brand_new", "on nobody's process", 40),
-      On("2", "brand_new", "Computing", 50),
-  });
-  EXPECT_THAT(DevicesOf(imported), ElementsAre("on the device GPU:0"));
-  EXPECT_THAT(Notes(imported.report(), NoteClass::kSkipped),
-              Contains(StartsWith("other_category x4 @")));
-}
-
-TEST(PyTorchTest, WhatAnAcceleratorOnlyRecordsIsNoWork) {
-  std::vector<std::string> events = {Labelled("0", "GPU 0")};
-  for (const char* cat :
-       {"gpu_user_annotation", "mlu_user_annotation", "overhead", "cuda_sync", "xpu_sync",
-        "cuda_event", "cuda_profiler_range", "xpu_scope_profiler", "mtia_counters"}) {
-    events.push_back(On("0", cat, cat, 10));
-  }
-  const Imported imported = ImportKineto(events);
-  EXPECT_THAT(imported.trace.ops, IsEmpty());
-  EXPECT_EQ(CountOf(imported.report(), NoteClass::kSkipped), 10u);
-}
-
-TEST(PyTorchTest, AllKernelsOfACudaGraphGoToWhatLaunchedIt) {
-  std::vector<std::string> events = {
-      Module("Net_0", 0, 100),
-      CpuOp("GraphReplay", 10, 20),
-      Event("cuda_runtime", "cudaGraphLaunch", 12, 5, R"("correlation":5)"),
-      // Replayed by the module itself, without an operation around the call.
-      Event("cuda_runtime", "cudaGraphLaunch", 50, 5, R"("correlation":6)"),
-  };
-  for (int node = 0; node < 3; ++node) {
-    for (const int launch : {5, 6}) {
-      events.push_back(
-          On("0", "kernel", fmt::format("k{}", node), 100.0 * launch + 10.0 * node,
-             fmt::format(R"("correlation":{},"graph node id":{},"device":0)", launch, node)));
-    }
-  }
-  const Imported imported = ImportKineto(events);
-  EXPECT_EQ(imported.report().device_events, 6u);
-  EXPECT_EQ(imported.report().tied, 6u);
-  std::multiset<std::string> paths;
-  for (const Op& op : imported.trace.ops) {
-    if (imported.trace.devices[op.device] == "GPU:0") {
-      paths.insert(imported.trace.PathText(imported.kind(op).path));
-    }
-  }
-  EXPECT_THAT(paths,
-              UnorderedElementsAre("Net_0/GraphReplay/k0", "Net_0/GraphReplay/k1",
-                                   "Net_0/GraphReplay/k2", "Net_0/k0", "Net_0/k1", "Net_0/k2"));
 }
 
 TEST(PyTorchTest, CompiledGraphsHaveTheSameNameInEveryRun) {
@@ -698,122 +488,6 @@ TEST(PyTorchTest, AForwardOperationFlowsIntoItsBackwardOne) {
                                  imported.trace.QualifiedName(imported.trace.kinds[arrow.to])));
   }
   EXPECT_THAT(arrows, ElementsAre("aten::addmm > AddmmBackward0"));
-}
-
-class RealTrace {
- public:
-  explicit RealTrace(const std::string& path) {
-    auto source = ByteSource::Open(path);
-    if (!source) {
-      missing_ = "the sample traces are not here: " + source.error().message;
-      return;
-    }
-    auto ok = Import(*source, {}, imported.trace);
-    if (!ok) imported.error = ok.error().message;
-  }
-  const std::string& missing() const { return missing_; }
-  Imported imported;
-
- private:
-  std::string missing_;
-};
-
-TEST(PyTorchTest, RealTrainingOnAGpuIsTied) {
-  const RealTrace real("../shared/data/kineto/gpu_training_cuda.pt.trace.json.gz");
-  if (!real.missing().empty()) GTEST_SKIP() << real.missing();
-  ASSERT_EQ(real.imported.error, "");
-  const ImportReport& report = real.imported.report();
-  EXPECT_EQ(report.format, "pytorch-kineto");
-  ExpectEventsAddUp(report);
-  EXPECT_GT(report.with_correlation, 1000u);
-  EXPECT_GE(static_cast<double>(report.tied), 0.99 * static_cast<double>(report.with_correlation));
-}
-
-// Every module frame of a thread, as the trace itself shows it, found without the importer.
-struct Frame {
-  std::string name;
-  int64_t start;
-  int64_t end;
-};
-
-class FrameCollector : public EventVisitor {
- public:
-  explicit FrameCollector(std::map<std::string, std::vector<Frame>>& frames_of_thread)
-      : frames_of_thread_(frames_of_thread) {}
-
-  bool Event(json::Value event, uint64_t /*offset*/) override {
-    std::map<std::string, std::string> fields;
-    const bool ok = event.ForEachMember([&](json::Key key, json::Value value) {
-      fields[std::string(key.Text())] = value.String().value_or(value.Token());
-    });
-    constexpr std::string_view kPrefix = "nn.Module: ";
-    if (ok && fields["cat"] == "python_function" && fields["name"].starts_with(kPrefix)) {
-      const int64_t start = ParseMicros(fields["ts"])->value;
-      frames_of_thread_[fields["tid"]].push_back({fields["name"].substr(kPrefix.size()), start,
-                                                  start + ParseMicros(fields["dur"])->value});
-    }
-    return ok;
-  }
-  void Member(json::Key /*key*/, json::Value /*value*/) override {}
-  std::unique_ptr<EventBatch> Take() override { return std::make_unique<EventBatch>(); }
-
- private:
-  std::map<std::string, std::vector<Frame>>& frames_of_thread_;
-};
-
-TEST(PyTorchTest, RealOperationsInsideModuleFramesAreUnderThatModule) {
-  const std::string path = "../shared/data/pytorch/bert_train_torch2.15_stack.json.gz";
-  const RealTrace real(path);
-  if (!real.missing().empty()) GTEST_SKIP() << real.missing();
-  ASSERT_EQ(real.imported.error, "");
-  const OpTrace& trace = real.imported.trace;
-  ExpectEventsAddUp(real.imported.report());
-
-  std::map<std::string, std::vector<Frame>> frames_of_thread;
-  auto source = ByteSource::Open(path);
-  ASSERT_TRUE(source);
-  ASSERT_TRUE(WalkEvents(
-      *source, {}, [&](int) { return std::make_unique<FrameCollector>(frames_of_thread); },
-      [](std::unique_ptr<EventBatch>, int, bool) {}));
-  ASSERT_THAT(frames_of_thread, SizeIs(1)) << "the modules of this trace run on one thread";
-  std::vector<Frame>& frames = frames_of_thread.begin()->second;
-  std::stable_sort(frames.begin(), frames.end(), [](const Frame& a, const Frame& b) {
-    return std::pair(a.start, -a.end) < std::pair(b.start, -b.end);
-  });
-
-  ASSERT_THAT(trace.anchors, SizeIs(1));
-  const int64_t base = trace.anchors[0].epoch.value;
-  std::set<Phase> phases;
-  uint64_t inside = 0;
-  for (const Op& op : trace.ops) {
-    phases.insert(trace.kinds[op.kind].phase);
-    std::string expected;
-    for (const Frame& frame : frames) {
-      if (frame.start > op.start.value - base || frame.end < op.end.value - base) continue;
-      // What ends where an operation starts is over.
-      if (frame.end == op.start.value - base) continue;
-      expected += (expected.empty() ? "" : "/") + frame.name;
-    }
-    if (expected.empty()) continue;
-    ++inside;
-    ASSERT_EQ(trace.PathText(trace.kinds[op.kind].scope), expected)
-        << trace.QualifiedName(trace.kinds[op.kind]) << " at " << op.start.value - base;
-  }
-  EXPECT_GT(inside, 100u);
-  EXPECT_EQ(phases.size(), 3u);
-  EXPECT_GT(real.imported.report().outside_modules, 0u);
-}
-
-TEST(PyTorchTest, RealTracesAddUp) {
-  for (const char* path : {"../shared/data/kineto/gpu_sampled_rank0.pt.trace.json.gz",
-                           "../shared/data/pytorch/gpt2_infer_torch2.15.json"}) {
-    const RealTrace real(path);
-    if (!real.missing().empty()) GTEST_SKIP() << real.missing();
-    ASSERT_EQ(real.imported.error, "") << path;
-    EXPECT_EQ(real.imported.report().format, "pytorch-kineto");
-    EXPECT_GT(real.imported.report().operations, 100u);
-    ExpectEventsAddUp(real.imported.report());
-  }
 }
 
 }  // namespace

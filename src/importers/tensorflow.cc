@@ -6,6 +6,7 @@
 // itself ran, twice over.
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -26,13 +27,13 @@ struct Record {
   uint32_t process;  // the worker's number
 };
 
-// What a kind takes in, by the name of what made it.
+// The inputs of a kind, by the name of their producer.
 struct Input {
   uint32_t kind;  // the worker's number
   StringId from;
 };
 
-// Where an event stands: enough to tell that a flow ends at it.
+// The time and place of an event: enough to find the flow that ends at it.
 struct Spot {
   uint32_t process = ~uint32_t{0};
   uint64_t thread = 0;
@@ -40,11 +41,11 @@ struct Spot {
   bool operator==(const Spot&) const = default;
 };
 
-// The end of a flow that leads into the event written before it.
+// The end of a flow that leads into the previous event.
 struct FlowEnd {
   Spot spot;
   StringId from;
-  uint32_t kind;  // kNoKind: the event is in the batch before
+  uint32_t kind;  // kNoKind: the event is in the previous batch
 };
 
 constexpr uint32_t kNoKind = ~uint32_t{0};
@@ -66,10 +67,8 @@ struct Batch : ChromeBatch {
   uint32_t last_kind = kNoKind;
 };
 
-class Visitor : public EventVisitor {
+class Visitor : public ChromeVisitor<Batch> {
  public:
-  Visitor() : batch_(std::make_unique<Batch>()) {}
-
   bool Event(json::Value event, uint64_t offset) override {
     if (!event.IsObject()) return batch_->DropElement(offset);
     ChromeEvent read;
@@ -97,21 +96,10 @@ class Visitor : public EventVisitor {
       if (phase == 't') AddFlowEnd(read, offset);
     } else if (phase == 'N' || phase == 'O' || phase == 'D' || phase == 'C') {
       batch_->notes.Count(NoteKind::kTensorLifeTime, offset);
-    } else if (phase == 0) {
-      batch_->notes.Count(NoteKind::kMissingPh, offset);
     } else {
-      batch_->notes.Count(NoteKind::kOtherEvent, offset);
+      SkipEvent(read, offset);
     }
     return true;
-  }
-
-  void Member(json::Key /*key*/, json::Value /*value*/) override {}
-
-  std::unique_ptr<EventBatch> Take() override {
-    batch_->new_strings = strings_.TakeNew();
-    auto taken = std::exchange(batch_, std::make_unique<Batch>());
-    batch_->records.reserve(taken->records.size() + 64);
-    return taken;
   }
 
  private:
@@ -138,19 +126,19 @@ class Visitor : public EventVisitor {
     }
   }
 
-  // A kind has the same inputs every time, so they are looked at once.
+  // A kind has the same inputs every time, so they are read once.
   void AddInputs(uint32_t kind) {
     saw_inputs_ = true;
     has_inputs_[kind] = true;
     for (std::string_view input : inputs_) {
-      // `^name` only has to be over before; `name:1` is the second output of `name`.
+      // `^name` is only a control dependency; `name:1` is the second output of `name`.
       if (input.empty() || input.front() == '^') continue;
       const size_t colon = input.rfind(':');
       batch_->inputs.push_back({kind, strings_.Intern(input.substr(0, colon))});
     }
   }
 
-  // Flows are drawn between lanes only: they stand in where a trace has no inputs at all.
+  // Flows are only drawn between lanes: used if a trace has no inputs at all.
   void AddFlowEnd(const ChromeEvent& read, uint64_t offset) {
     const auto start = read.times.Start();
     if (saw_inputs_ || !start) return;
@@ -168,7 +156,7 @@ class Visitor : public EventVisitor {
 
   uint32_t Kind(std::string_view name, std::string_view type) {
     const StringId name_id = strings_.Intern(name);
-    // Nearly every name has one type: one look into an array.
+    // Nearly every name has one type: one array lookup.
     if (name_id >= kind_of_name_.size()) kind_of_name_.resize(size_t{name_id} * 2 + 64);
     KnownKind& known = kind_of_name_[name_id];
     if (known.kind != kNoKind && known.type == type) return known.kind;
@@ -184,8 +172,7 @@ class Visitor : public EventVisitor {
   }
 
   uint32_t Process(std::string_view pid, uint64_t offset) {
-    // There are few processes, and their numbers are short: eight bytes tell nearly all of them
-    // apart at once.
+    // There are few processes with short numbers: eight bytes distinguish nearly all of them.
     uint64_t short_pid = 0;
     if (pid.size() <= sizeof short_pid) {
       std::memcpy(&short_pid, pid.data(), pid.size());
@@ -205,8 +192,6 @@ class Visitor : public EventVisitor {
     return place->second;
   }
 
-  std::unique_ptr<Batch> batch_;
-  WorkerStrings strings_;
   struct KnownKind {
     std::string_view type;
     uint32_t kind = kNoKind;
@@ -230,11 +215,10 @@ struct Process {
   uint64_t operations = 0;
 };
 
-// Puts the batches together and, at the end, operations on devices.
+// Combines the batches and, at the end, puts operations on devices.
 class Assembler {
  public:
-  // `chunks`: about how many batches are to come, as far as that can be told from the size of the
-  // file.
+  // `chunks`: the approximate number of batches to come, estimated from the size of the file.
   Assembler(OpTrace& trace, ImportReport& report, size_t chunks)
       : trace_(trace),
         report_(report),
@@ -252,7 +236,7 @@ class Assembler {
     for (const auto& [pid, offset] : batch.new_processes) {
       from.processes.push_back(ProcessNumber(from.strings[pid], offset));
     }
-    // A worker tells a kind's inputs once, be it in a batch that is thrown away.
+    // A worker passes on a kind's inputs once, even in a discarded batch.
     for (const Input& input : batch.inputs) {
       inputs_.push_back({from.strings[input.from], from.kinds[input.kind]});
     }
@@ -260,8 +244,7 @@ class Assembler {
       threw_away_ = true;
       return;
     }
-    report_.events += batch.events;
-    batch.notes.AddTo(report_);
+    batch.BookIn(report_);
     AddFlows(batch, from);
     for (const ProcessName& name : batch.process_names) {
       NameProcess(from.processes[name.process], trace_.strings.Text(from.strings[name.name]),
@@ -281,7 +264,7 @@ class Assembler {
 
   void Finish() {
     const std::vector<uint16_t> devices = PlaceProcesses();
-    // Squeeze out what is not on a device; the reasons were booked by process.
+    // Removes what is not on a device; the reasons were counted by process.
     auto kept = trace_.ops.begin() + static_cast<std::ptrdiff_t>(first_op_);
     for (auto op = kept; op != trace_.ops.end(); ++op) {
       const uint16_t device = devices[op->device];
@@ -316,7 +299,7 @@ class Assembler {
     return place->second;
   }
 
-  // An arrow whose beginning is known by name only.
+  // An arrow whose start is known only by name.
   struct Arrow {
     StringId from;
     uint32_t to;
@@ -432,7 +415,7 @@ class Assembler {
   size_t first_op_;
   size_t first_kind_;
   uint16_t rank_;
-  bool threw_away_ = false;  // a batch, whose kinds may be of no operation
+  bool threw_away_ = false;  // a batch was discarded, and its kinds may have no operation
   std::vector<Arrow> inputs_;
   std::vector<Arrow> flows_;
   Spot last_spot_;  // of the last operation so far
@@ -455,21 +438,18 @@ class TensorFlowImporter : public Importer {
     const bool device = text.find("/device:") != std::string_view::npos;
     if (device && text.find(" Compute\"") != std::string_view::npos) return 90;
     if (text.find("\"op\":") != std::string_view::npos) return 60;
-    // A trace of events that say nothing: its bad data can be counted, if it is not a bare array of
-    // who knows what.
+    // A trace of events without content: count its bad data, unless it is a bare array of anything.
     const bool has_events = text.find("\"ph\"") != std::string_view::npos;
     return !has_events || text.find("\"traceEvents\"") != std::string_view::npos ? 1 : 0;
   }
 
-  Result<bool> Read(ByteSource& source, const ImportOptions& options, OpTrace& trace,
-                    ImportReport& report) const override {
+  Status Read(ByteSource& source, const ImportOptions& options, OpTrace& trace,
+              ImportReport& report) const override {
     Assembler assembler(trace, report, BatchesOf(source));
-    auto commit = [&](Batch& batch, size_t worker, bool keep) {
-      assembler.Commit(batch, worker, keep);
-    };
-    if (auto ok = WalkChromeEvents<Visitor, Batch>(source, options, report, commit); !ok) return ok;
+    TRY(WalkChromeEvents<Visitor, Batch>(source, options, report,
+                                         std::bind_front(&Assembler::Commit, &assembler)));
     assembler.Finish();
-    return true;
+    return {};
   }
 };
 

@@ -8,7 +8,7 @@
 namespace beryl::importers {
 namespace {
 
-// Beginnings of scopes that optimizers make, in lower case. TensorFlow marks them by name alone.
+// Prefixes of scopes made by optimizers, in lower case. TensorFlow marks them by name alone.
 constexpr std::array<std::string_view, 13> kOptimizerStems = {
     "adam", "adagrad", "adadelta", "nadam",     "rmsprop",  "ftrl",           "sgd",
     "lamb", "lars",    "lion",     "adafactor", "momentum", "gradientdescent"};
@@ -63,7 +63,7 @@ TensorFlowProcess ParseProcessName(std::string_view name) {
     } else if (part.starts_with("device:")) {
       process.device = part.substr(7);
     } else if (part.starts_with("gpu:") || part.starts_with("cpu:")) {
-      // Before 1.3 devices were called /gpu:0, with the board's name in brackets behind it.
+      // Before 1.3 devices were called /gpu:0, followed by the board's name in brackets.
       process.device = (part[0] == 'g' ? "GPU:" : "CPU:");
       process.device += part.substr(4, part.find_first_not_of("0123456789", 4) - 4);
     } else if (part.starts_with("stream:") || part.starts_with("memcpy")) {

@@ -1,5 +1,5 @@
-// What TensorFlow's names say: of processes, which device; of operations, the place in the model
-// and the phase.
+// Interprets TensorFlow's names: the device of a process; the place in the model and the phase of
+// an operation.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace beryl::importers {
 
-// `/job:worker/replica:0/task:1/device:GPU:0/stream:7 Compute`, taken apart.
+// `/job:worker/replica:0/task:1/device:GPU:0/stream:7 Compute`, split into parts.
 struct TensorFlowProcess {
   bool compute = false;  // a device's computation, not its tensors or allocators
   std::string task;      // "job:worker/replica:0/task:1"; empty where not given
@@ -21,16 +21,16 @@ struct TensorFlowProcess {
 };
 TensorFlowProcess ParseProcessName(std::string_view name);
 
-// All processes of a file together decide which of them show what a device really ran, and what it
-// is called.
+// All processes of a file together determine which of them show what a device really executed, and
+// the device's name.
 class TensorFlowLayout {
  public:
   explicit TensorFlowLayout(const std::vector<TensorFlowProcess>& processes);
 
-  // `stream:all` and `memcpy` show again what the numbered streams show.
+  // `stream:all` and `memcpy` repeat what the numbered streams show.
   bool IsRepetition(const TensorFlowProcess& process) const;
-  // "CPU:0"; with the task before it where several tasks of the file have one of that name. Where a
-  // GPU's streams are in the file, they are what it ran, and the operations of the GPU's own
+  // "CPU:0"; with the task as a prefix if several tasks of the file have one of that name. If a
+  // GPU's streams are in the file, they are what it executed, and the operations of the GPU's own
   // process are the host's work of launching them.
   std::string DeviceName(const TensorFlowProcess& process) const;
 

@@ -1,6 +1,5 @@
 #include "importers/tensorflow_names.h"
 
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>

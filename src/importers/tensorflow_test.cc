@@ -1,4 +1,4 @@
-// Through the front door: the importer has no header of its own.
+// Through importers.h: the importer has no header of its own.
 #include <random>
 #include <string>
 #include <vector>
@@ -10,12 +10,6 @@
 
 namespace beryl::importers {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-using ::testing::UnorderedElementsAre;
 
 constexpr std::string_view kCpu = "/job:localhost/replica:0/task:0/device:CPU:0 Compute";
 

@@ -1,5 +1,5 @@
-// From events to operations in their places: which are operations at all, which operation of the
-// framework an instruction or a kernel belongs to, and which step.
+// Turns events into operations in their places: which events are operations, which framework
+// operation an instruction or a kernel belongs to, and which step.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -20,12 +20,12 @@ namespace {
 
 constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
-// What becomes of the events of a line.
+// What the events of a line are.
 enum class LineUse : uint8_t {
-  kHost,     // operations among machinery
+  kHost,     // operations among runtime internals
   kDevice,   // every event is an operation
   kSteps,    // every event is a step
-  kModules,  // every event is the run of a program, shown in finer form elsewhere
+  kModules,  // every event is a run of a program, shown in finer form elsewhere
   kSkip,
 };
 
@@ -33,8 +33,12 @@ enum class LineUse : uint8_t {
 
 class XlaAssembler::Work {
  public:
-  Work(OpTrace& trace, ImportReport& report)
-      : trace_(trace), report_(report), programs_(strings_), kinds_(trace, strings_, programs_) {}
+  Work(OpTrace& trace, ImportReport& report, std::vector<uint64_t>* event_offsets)
+      : trace_(trace),
+        report_(report),
+        event_offsets_(event_offsets),
+        programs_(strings_),
+        kinds_(trace, strings_, programs_) {}
 
   StringTable& strings() { return strings_; }
   HloTable& programs() { return programs_; }
@@ -160,7 +164,7 @@ class XlaAssembler::Work {
     }
   }
 
-  // Why events of that kind are no operations when a host's line shows them.
+  // Why events of that kind on a host's line are not operations.
   std::optional<NoteKind> Judge(const XlaWhat& what) const {
     if (what.hlo_op != 0) return std::nullopt;
     const std::string_view name = strings_.Text(what.name);
@@ -201,11 +205,14 @@ class XlaAssembler::Work {
     for (XlaEvent& event : launches_) move(event.line, event.start, event.end);
     for (XlaSteps::Mark& mark : steps_.marks())
       move(mark.event.line, mark.event.start, mark.event.end);
-    if (any_relative && start) trace_.anchors.push_back({Nanos{0}, *start});
+    if (any_relative && start) {
+      trace_.anchors.push_back({Nanos{0}, *start});
+      report_.moved = *start;
+    }
     if (any_relative && !start) trace_.clock = "the start of the profile";
     for (uint32_t line = 0; line < lines_.size() && start; ++line) {
       if (lines_[line].use != LineUse::kModules || !lines_[line].relative) continue;
-      // All lines of a plane are counted from the same moment.
+      // All lines of a plane have the same origin of time.
       for (ProgramRun& run : planes_[lines_[line].plane].modules) {
         run.start = run.start + *start;
         run.end = run.end + *start;
@@ -235,7 +242,7 @@ class XlaAssembler::Work {
     return order;
   }
 
-  // Lanes of several files must not meet.
+  // Keeps lanes of several files apart.
   uint32_t FirstLane() const {
     uint32_t next = 0;
     for (const Op& op : trace_.ops) {
@@ -244,7 +251,7 @@ class XlaAssembler::Work {
     return next;
   }
 
-  // Whether an event of the line lies inside of another one.
+  // Whether an event of the line is inside another one.
   static bool Nests(const std::vector<XlaEvent>& events, const uint32_t* first,
                     const uint32_t* last) {
     Nanos covered{std::numeric_limits<int64_t>::min()};
@@ -268,8 +275,8 @@ class XlaAssembler::Work {
       const XlaEvent& event = host_[index];
       if (event.line != line) ++next_lane_;
       line = event.line;
-      trace_.ops.push_back(
-          {event.start, event.end, KindOfHost(event.what), next_lane_ - 1, StepOf(event), cpu});
+      AddOperation(event, {event.start, event.end, KindOfHost(event.what), next_lane_ - 1,
+                           StepOf(event), cpu});
     }
   }
 
@@ -315,7 +322,12 @@ class XlaAssembler::Work {
     }
     uint32_t step = StepOf(event);
     if (step == kNoStep && launcher != nullptr) step = StepOf(*launcher);
-    trace_.ops.push_back({event.start, event.end, kind, lane, step, device});
+    AddOperation(event, {event.start, event.end, kind, lane, step, device});
+  }
+
+  void AddOperation(const XlaEvent& event, const Op& op) {
+    trace_.ops.push_back(op);
+    if (event_offsets_ != nullptr) event_offsets_->push_back(event.offset);
   }
 
   uint32_t KindOfHost(uint32_t what) { return kinds_.OfHost(what, whats_[what].what); }
@@ -324,7 +336,7 @@ class XlaAssembler::Work {
     return steps_.StepOf(event, lines_[event.line].plane);
   }
 
-  // For each correlation, the operation whose thread made the call, if one was running there.
+  // For each correlation, the operation that was running on the calling thread, if any.
   void FindLaunchers(const std::vector<uint32_t>& host_order) {
     if (launches_.empty()) return;
     std::map<int64_t, std::vector<uint32_t>> operations_of_thread;
@@ -358,7 +370,7 @@ class XlaAssembler::Work {
     }
   }
 
-  // An instruction that does not say which program it is of: the one that ran then.
+  // An instruction without a program belongs to the one that was running.
   uint32_t InItsProgram(const XlaEvent& event) {
     XlaWhat what = whats_[event.what].what;
     const auto& modules = planes_[lines_[event.line].plane].modules;
@@ -379,6 +391,7 @@ class XlaAssembler::Work {
 
   OpTrace& trace_;
   ImportReport& report_;
+  std::vector<uint64_t>* event_offsets_;
   NoteCounter notes_;
   StringTable strings_;
   HloTable programs_;
@@ -395,8 +408,9 @@ class XlaAssembler::Work {
   uint32_t next_lane_ = 0;
 };
 
-XlaAssembler::XlaAssembler(OpTrace& trace, ImportReport& report)
-    : work_(std::make_unique<Work>(trace, report)) {}
+XlaAssembler::XlaAssembler(OpTrace& trace, ImportReport& report,
+                           std::vector<uint64_t>* event_offsets)
+    : work_(std::make_unique<Work>(trace, report, event_offsets)) {}
 XlaAssembler::~XlaAssembler() = default;
 
 StringTable& XlaAssembler::strings() { return work_->strings(); }

@@ -1,5 +1,5 @@
-// What the events of TensorFlow's, JAX's and XLA's profilers mean, whichever of their two files
-// they come from. A reader hands over planes, lines and events as they stand; operations come out.
+// Interprets the events of TensorFlow's, JAX's and XLA's profilers, from either of their two file
+// formats. A reader passes in planes, lines and events; operations come out.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace beryl::importers {
 
 inline constexpr int64_t kNoXlaNumber = INT64_MIN;
 
-// All that events of one kind say of themselves. Strings are XlaAssembler::strings()'s.
+// Everything that events of one kind have in common. Strings are those of XlaAssembler::strings().
 struct XlaWhat {
   StringId name = 0;        // in full: `dense/MatMul:MatMul`, `fusion.3`, `ampere_sgemm_128x64_nn`
   StringId hlo_op = 0;      // the instruction of a compiled program
@@ -49,25 +49,26 @@ struct XlaWhatHash {
 struct XlaEvent {
   Nanos start;
   Nanos end;
-  uint32_t line = 0;  // as AddPlane() numbers them
-  uint32_t what = 0;  // as WhatNumber() numbers them
+  uint32_t line = 0;  // number from AddPlane()
+  uint32_t what = 0;  // number from WhatNumber()
   int64_t correlation = kNoXlaNumber;
-  int64_t group = kNoXlaNumber;  // the step it was found to belong to
+  int64_t group = kNoXlaNumber;  // the step it was assigned to
   uint64_t offset = 0;           // in the file
 };
 
 struct XlaLine {
   std::string name;
-  int64_t thread = kNoXlaNumber;  // lines of several planes may be of one thread
+  int64_t thread = kNoXlaNumber;  // lines of several planes may belong to one thread
   bool relative = true;           // times are counted from the start of the profile
   uint64_t events = 0;
 };
 
-// Takes planes one after the other; keeps of their events only what becomes an operation or helps
-// to place one.
+// Takes planes one after another; keeps only events that become an operation or help to place one.
 class XlaAssembler {
  public:
-  XlaAssembler(OpTrace& trace, ImportReport& report);
+  // `event_offsets`, if given, receives XlaEvent::offset of each operation.
+  XlaAssembler(OpTrace& trace, ImportReport& report,
+               std::vector<uint64_t>* event_offsets = nullptr);
   XlaAssembler(const XlaAssembler&) = delete;
   XlaAssembler& operator=(const XlaAssembler&) = delete;
   ~XlaAssembler();
@@ -75,18 +76,18 @@ class XlaAssembler {
   StringTable& strings();
   HloTable& programs();
 
-  // The number of its first line; the others follow.
+  // Returns the number of its first line; the others follow.
   uint32_t AddPlane(std::string_view name, const std::vector<XlaLine>& lines);
   uint32_t WhatNumber(const XlaWhat& what);
-  // An event of a line. Counts it as an event of the report.
+  // An event of a line. Counts as an event of the report.
   void Add(const XlaEvent& event);
   // An event that marks the step of that number.
   void AddStep(const XlaEvent& event, int64_t number);
-  // An event that is not used. Counts it, too.
+  // An event that is not used. Counts, too.
   void Leave(NoteKind why, uint64_t offset);
 
-  // Places everything and appends it to the trace. `start` is when the profile started, in
-  // nanoseconds since the epoch, if the file says so; `rank` may be empty.
+  // Places everything and appends it to the trace. `start` is the start of the profile in
+  // nanoseconds since the epoch, if the file has it; `rank` may be empty.
   void Finish(std::optional<Nanos> start, const std::string& rank);
 
  private:

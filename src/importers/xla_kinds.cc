@@ -6,8 +6,8 @@
 namespace beryl::importers {
 namespace {
 
-// Calls that were inlined leave their node's name in front of what they called:
-// `StatefulPartitionedCall/model/dense/MatMul`. It is no scope of the program.
+// Inlined calls leave their node's name in front of what they called:
+// `StatefulPartitionedCall/model/dense/MatMul`. It is not a scope of the program.
 std::string_view WithoutCalls(std::string_view name) {
   while (true) {
     const size_t slash = name.find('/');
@@ -22,7 +22,7 @@ std::string_view WithoutCalls(std::string_view name) {
   }
 }
 
-// `fusion` of `fusion.12`.
+// `fusion` from `fusion.12`.
 std::string_view WithoutNumber(std::string_view instruction) {
   const auto numbered = SplitNumber(instruction);
   return numbered && numbered->stem.size() > 1 && numbered->stem.ends_with('.')
@@ -93,7 +93,7 @@ uint32_t XlaKinds::Untied(uint32_t number, const XlaWhat& what) {
   return kind = Number(made);
 }
 
-// From the name that the framework gave, be it in the program or in the event.
+// From the framework's name, in the program or in the event.
 std::optional<OpKind> XlaKinds::FromNames(const XlaWhat& what) {
   if (what.hlo_op != 0) {
     const auto program = what.program == kNoXlaNumber ? std::nullopt : std::optional(what.program);
@@ -119,7 +119,7 @@ OpKind XlaKinds::FromFramework(const FrameworkName& name, std::string_view type,
   if (name.backward) {
     kind.phase = Phase::kBackward;
   } else if (trains && !name.differentiated && kind.phase == Phase::kForward) {
-    // A program that takes a gradient, and this is outside of what it differentiates.
+    // The program takes a gradient, and this is outside of the differentiated function.
     kind.phase = Phase::kOptimizer;
   }
   if (what.hlo_op != 0) AddKernel(kind, strings_.Text(what.hlo_op));
@@ -131,7 +131,7 @@ OpKind XlaKinds::FromTensorFlow(std::string_view name, std::string_view type) {
                             trace_.strings.Intern(Printable(type)));
 }
 
-// All that is known is the program.
+// Only the program is known.
 OpKind XlaKinds::FromInstruction(const XlaWhat& what) {
   const std::string_view name = strings_.Text(what.hlo_op);
   return Make(strings_.Text(what.hlo_module), name, WithoutNumber(name));

@@ -1,5 +1,5 @@
-// From what an event says of itself to the kind of operation it is: its place in the model, type
-// and phase. Each kind of the trace is made once.
+// Maps an event's description to its kind of operation: place in the model, type and phase. Each
+// kind of the trace is made once.
 #pragma once
 
 #include <cstdint>
@@ -20,24 +20,24 @@ namespace beryl::importers {
 
 inline constexpr uint32_t kNoKind = std::numeric_limits<uint32_t>::max();
 
-// Kinds are numbered as in OpTrace::kinds. Every `number` stands for the XlaWhat beside it.
+// Kinds are numbered as in OpTrace::kinds. Every `number` identifies the XlaWhat beside it.
 class XlaKinds {
  public:
-  // `strings` are those of every XlaWhat; all three have to outlive this.
+  // `strings` belong to every XlaWhat; all three must outlive this.
   XlaKinds(OpTrace& trace, const StringTable& strings, HloTable& programs)
       : trace_(trace), strings_(strings), programs_(programs) {}
 
-  // Of the kinds to come.
+  // For the kinds added from now on.
   void SetRank(uint16_t rank) { rank_ = rank; }
 
   // An operation on a line of the host.
   uint32_t OfHost(uint32_t number, const XlaWhat& what);
-  // What a device ran; kNoKind if it does not say what for.
+  // What a device executed; kNoKind if the event does not say what for.
   uint32_t OfDevice(uint32_t number, const XlaWhat& what);
-  // What a device ran for an operation of the host.
+  // What a device executed for an operation of the host.
   uint32_t OfLaunch(uint32_t number, const XlaWhat& what, uint32_t launcher_number,
                     const XlaWhat& launcher);
-  // What a device ran for nobody knows whom.
+  // What a device executed for an unknown operation.
   uint32_t Untied(uint32_t number, const XlaWhat& what);
 
  private:

@@ -21,7 +21,7 @@ bool IsOpType(std::string_view type) {
   return std::all_of(type.begin(), type.end(), IsWordCharacter);
 }
 
-// What TensorFlow allows in the name of a node, which may also start with a scope of one dot.
+// The characters that TensorFlow allows in a node's name, which may start with a dot scope.
 bool IsOpName(std::string_view name) {
   if (name.empty() || (!IsWordCharacter(name[0]) && name[0] != '.')) return false;
   return std::all_of(name.begin(), name.end(), [](char c) {
@@ -29,13 +29,13 @@ bool IsOpName(std::string_view name) {
   });
 }
 
-// `MatMul:MatMul`, but also what stands behind the name of an XLA operation: `.../add:`.
+// `MatMul:MatMul`, and also the suffix of an XLA operation's name: `.../add:`.
 bool IsTypeOrNothing(std::string_view type) {
   return std::all_of(type.begin(), type.end(),
                      [](char c) { return IsWordCharacter(c) || c == '-'; });
 }
 
-// Cuts at `separator` where no bracket is open.
+// Splits at `separator` outside of brackets.
 std::vector<std::string_view> SplitOutside(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   int depth = 0;
@@ -52,7 +52,7 @@ std::vector<std::string_view> SplitOutside(std::string_view text, char separator
   return parts;
 }
 
-// Where a name in front of brackets ends: `jvp` of `jvp(Dense_0)`. 0: it is not of that form.
+// The end of a name before brackets: `jvp` in `jvp(Dense_0)`. 0: not of that form.
 size_t TransformationName(std::string_view part) {
   if (!part.ends_with(')')) return 0;
   size_t end = 0;
@@ -60,7 +60,7 @@ size_t TransformationName(std::string_view part) {
   return end < part.size() && part[end] == '(' ? end : 0;
 }
 
-// What JAX's own calls leave in a name between the scopes of the program.
+// Names of JAX's own calls between the scopes of the program.
 constexpr std::array<std::string_view, 12> kCallMarks = {"checkpoint",
                                                          "rematted_computation",
                                                          "remat",
@@ -74,21 +74,21 @@ constexpr std::array<std::string_view, 12> kCallMarks = {"checkpoint",
                                                          "custom_jvp_call",
                                                          "custom_lin"};
 
-// Takes the transformations off a name, scope by scope.
+// Removes the transformations from a name, scope by scope.
 class ScopeReader {
  public:
   explicit ScopeReader(FrameworkName& name) : name_(name) {}
 
-  // What is inside of a transformation may be several scopes, and transformations again.
+  // A transformation may contain several scopes, and further transformations.
   void Read(std::string_view text, int depth) {
     const auto parts = SplitOutside(text, '/');
     std::string_view before;
     for (size_t i = 0; i < parts.size(); ++i) {
       const bool last = i + 1 == parts.size();
-      // Every function that is compiled had a function `main` in it, up to 2024.
+      // Until 2024, every compiled function contained a function `main`.
       if (i == 1 && depth == 0 && !last && parts[i] == "jit(main)") continue;
       const std::string_view inside = Innermost(parts[i]);
-      // `transpose(jvp(Net))/jvp(Net)`: recomputed for the gradient, and still in the same place.
+      // `transpose(jvp(Net))/jvp(Net)`: recomputed for the gradient, in the same place.
       const bool again = i > 0 && inside == before && inside.size() < parts[i].size();
       before = inside;
       if (again || (!last && IsCallMark(parts[i]))) continue;
@@ -109,7 +109,7 @@ class ScopeReader {
   }
 
   void ReadPart(std::string_view part, int depth) {
-    // Older versions write parameters behind an operation: `dot_general[dimension_numbers=...]`.
+    // Older versions append parameters to an operation: `dot_general[dimension_numbers=...]`.
     const size_t bracket = part.find('[');
     if (bracket != std::string_view::npos && bracket > 0 && part.ends_with(']')) {
       part = part.substr(0, bracket);
@@ -135,7 +135,7 @@ struct NamedLine {
   std::string_view name;
   DeviceLine line;
 };
-// Lines that are made from others have fixed names; with several queues, the queue behind it.
+// Derived lines have fixed names, followed by the queue if there are several.
 constexpr std::array<NamedLine, 17> kDerivedLines = {{
     {"XLA Ops", DeviceLine::kOps},
     {"Sparse Core Ops", DeviceLine::kOps},

@@ -1,5 +1,5 @@
-// What the profilers of TensorFlow, JAX and XLA call things: planes, lines, events and the
-// operations behind them. Decided by the structure of a name, not by lists of known ones, wherever
+// Interprets the names of TensorFlow's, JAX's and XLA's profilers: planes, lines, events and the
+// operations behind them. Relies on the structure of a name, not on lists of known names, wherever
 // there is a structure.
 #pragma once
 
@@ -12,26 +12,26 @@
 
 namespace beryl::importers {
 
-// `scope/name:Type`, as TensorFlow names the run of an operation.
+// `scope/name:Type`, TensorFlow's name for an execution of an operation.
 struct TensorFlowEventName {
   std::string_view name;
   std::string_view type;
 };
-// Nothing if it is not of that form.
+// Nothing if it does not have that form.
 std::optional<TensorFlowEventName> ParseTensorFlowEvent(std::string_view text);
 
-// A type that is the name of a function (`__inference_train_step_42`): the event is a call, and
-// what the function does has events of its own.
+// A type that is a function's name (`__inference_train_step_42`): the event is a call, and the
+// function's operations have events of their own.
 bool IsFunctionType(std::string_view type);
 
-// The name that XLA keeps of what an instruction was made from:
-// `jit(train_step)/transpose(jvp(Net))/Dense_0/dot_general`. Transformations stand around scopes
-// and are taken off.
+// XLA's name for the origin of an instruction:
+// `jit(train_step)/transpose(jvp(Net))/Dense_0/dot_general`. Transformations around scopes are
+// removed.
 struct FrameworkName {
   std::string path;             // "train_step/Net/Dense_0/dot_general"
-  std::string type;             // what stood behind a ':' at the end, if anything
+  std::string type;             // the text after a ':' at the end, if any
   bool backward = false;        // a transposition: the gradient
-  bool differentiated = false;  // part of what a gradient was taken of, or of the gradient
+  bool differentiated = false;  // part of a differentiated function, or of its gradient
 };
 // Nothing if it names no operation: an argument of the program (`p['params']['kernel']`), a part of
 // the runtime (`XlaModule:`).
@@ -44,15 +44,15 @@ struct ModuleName {
 };
 ModuleName ParseModuleName(std::string_view text);
 
-// "GPU:0" of `/device:GPU:0`, "TPU:1" of `/device:TPU:1 SparseCore 0`; nothing if the plane shows
-// no device.
+// "GPU:0" from `/device:GPU:0`, "TPU:1" from `/device:TPU:1 SparseCore 0`; nothing if the plane is
+// not a device.
 std::optional<std::string> DeviceOfPlane(std::string_view plane);
-// A plane of what the host did, thread by thread.
+// A plane of the host's activity, by thread.
 bool IsHostPlane(std::string_view plane);
 
 // What a line of a device's plane shows, from the finest to what is never work.
 enum class DeviceLine : uint8_t {
-  kStream,        // what a queue of the device ran: `Stream #14(Kernel)`
+  kStream,        // what a queue of the device executed: `Stream #14(Kernel)`
   kOps,           // `XLA Ops`: the instructions of a program
   kOther,         // a line with a name of its own
   kFrameworkOps,  // `Framework Ops`: the same, by the operation they come from
@@ -66,10 +66,10 @@ DeviceLine DeviceLineOf(std::string_view line);
 // `MakeIterator`.
 bool IsInputPipeline(std::string_view type);
 
-// Why an event of a host's line that is no operation is none, for the report.
+// Why an event of a host's line is not an operation, for the report.
 NoteKind MachineryReason(std::string_view name);
 
-// The phase of an operation that ran without a graph, of which only the type is known.
+// The phase of an operation that ran without a graph, for which only the type is known.
 Phase EagerPhase(std::string_view type);
 
 }  // namespace beryl::importers

@@ -6,7 +6,7 @@
 namespace beryl::importers {
 
 void XlaSteps::Make(OpTrace& trace) {
-  // Those of the host first: they have names.
+  // The host's marks first: they have names.
   std::sort(marks_.begin(), marks_.end(), [](const Mark& a, const Mark& b) {
     if ((a.plane == kHost) != (b.plane == kHost)) return a.plane == kHost;
     if (a.event.start != b.event.start) return a.event.start < b.event.start;
@@ -25,7 +25,7 @@ void XlaSteps::Make(OpTrace& trace) {
   Nanos covered{std::numeric_limits<int64_t>::min()};
   for (const Mark& mark : marks_) {
     if (mark.plane == kHost) {
-      // A mark inside of another one is a part of that step.
+      // A mark inside another one is a part of that step.
       if (mark.event.end <= covered) continue;
       covered = mark.event.end;
     }
@@ -38,7 +38,7 @@ void XlaSteps::Make(OpTrace& trace) {
     run.end = std::max(run.end, mark.event.end);
     step_of_number.try_emplace(mark.number, step);
     if (mark.event.group != kNoXlaNumber) step_of_group_.try_emplace(mark.event.group, step);
-    spans_[mark.plane].push_back({mark.event.start, mark.event.end, step});
+    intervals_[mark.plane].push_back({mark.event.start, mark.event.end, step});
   }
 }
 
@@ -47,12 +47,12 @@ uint32_t XlaSteps::StepOf(const XlaEvent& event, uint32_t plane) const {
     const auto step = step_of_group_.find(event.group);
     if (step != step_of_group_.end()) return step->second;
   }
-  auto spans = spans_.find(plane);
-  if (spans == spans_.end()) spans = spans_.find(kHost);
-  if (spans == spans_.end()) return kNoStep;
+  auto spans = intervals_.find(plane);
+  if (spans == intervals_.end()) spans = intervals_.find(kHost);
+  if (spans == intervals_.end()) return kNoStep;
   const auto after =
       std::upper_bound(spans->second.begin(), spans->second.end(), event.start,
-                       [](Nanos time, const Span& span) { return time < span.start; });
+                       [](Nanos time, const StepInterval& span) { return time < span.start; });
   if (after == spans->second.begin() || event.start >= (after - 1)->end) return kNoStep;
   return (after - 1)->step;
 }

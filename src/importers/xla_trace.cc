@@ -1,6 +1,7 @@
 // The trace in Chrome's form that JAX, and TensorFlow up to 2.12, write beside the XPlane file:
 // `<host>.trace.json.gz`. It has the same events, in planes that are processes and lines that are
 // threads, but no programs and no start time.
+#include <functional>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr Nanos kYear2000{946'684'800'000'000'000};
 
-// What an event says; string ids are the worker's.
+// An event as read; string ids are the worker's.
 struct Record {
   XlaEvent event;  // its line is the worker's number, and so is its `what`
   int64_t step = kNoXlaNumber;
@@ -40,10 +41,8 @@ struct Batch : ChromeBatch {
   std::vector<Naming> namings;
 };
 
-class Visitor : public EventVisitor {
+class Visitor : public ChromeVisitor<Batch> {
  public:
-  Visitor() : batch_(std::make_unique<Batch>()) {}
-
   bool Event(json::Value event, uint64_t offset) override {
     if (!event.IsObject()) return batch_->DropElement(offset);
     ChromeEvent read;
@@ -64,19 +63,10 @@ class Visitor : public EventVisitor {
     } else if (read.phase == 0 && read.name.empty() && read.pid.empty()) {
       // The list ends in an empty object, so that every event can be followed by a comma.
       batch_->notes.Count(NoteKind::kEmptyObject, offset);
-    } else if (read.phase == 0) {
-      batch_->notes.Count(NoteKind::kMissingPh, offset);
     } else {
-      batch_->notes.Count(NoteKind::kOtherEvent, offset);
+      SkipEvent(read, offset);
     }
     return true;
-  }
-
-  void Member(json::Key /*key*/, json::Value /*value*/) override {}
-
-  std::unique_ptr<EventBatch> Take() override {
-    batch_->new_strings = strings_.TakeNew();
-    return std::exchange(batch_, std::make_unique<Batch>());
   }
 
  private:
@@ -127,8 +117,8 @@ class Visitor : public EventVisitor {
       batch_->notes.Count(NoteKind::kNoName, offset);
       return;
     }
-    // The name in full is what says that a host's event is an operation; of a device's
-    // instruction it is the whole text, and the short one is its name.
+    // On the host, the full name shows whether an event is an operation. For an instruction on a
+    // device, the full name is its text, and the short one its name.
     const bool full = read.name.empty() || ParseTensorFlowEvent(arguments.long_name);
     XlaWhat what;
     what.name = strings_.Intern(full ? arguments.long_name : read.name);
@@ -177,8 +167,6 @@ class Visitor : public EventVisitor {
     XlaWhat what;
     uint32_t number = UINT32_MAX;
   };
-  std::unique_ptr<Batch> batch_;
-  WorkerStrings strings_;
   std::vector<Known> known_;
   std::unordered_map<XlaWhat, uint32_t, XlaWhatHash> numbers_;
   std::unordered_map<uint64_t, uint32_t> lines_;
@@ -205,8 +193,8 @@ class Collector {
       from.lines.push_back(LineNumber(from.strings[key.pid], from.strings[key.tid]));
     }
     if (!keep) return;
-    report_.events += batch.events - batch.records.size();  // those are counted when they are added
-    batch.notes.AddTo(report_);
+    batch.BookIn(report_);
+    report_.events -= batch.records.size();  // those are counted when they are added
     for (const Naming& naming : batch.namings) {
       const Line& line = lines_[from.lines[naming.line]];
       Process& process = processes_[line.process];
@@ -255,7 +243,7 @@ class Collector {
   struct Worker {
     StringRemap strings;
     std::vector<XlaWhat> whats;
-    std::vector<uint32_t> numbers;  // of `whats`, for the assembler; asked for when first used
+    std::vector<uint32_t> numbers;  // of `whats`, for the assembler; requested on first use
     std::vector<uint32_t> lines;
   };
   struct Line {
@@ -308,21 +296,19 @@ class XlaTraceImporter : public Importer {
   int Sniff(std::string_view text) const override {
     if (!LooksLikeEvents(text)) return 0;
     auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
-    // A timeline's processes have a word behind the device: `/device:CPU:0 Compute`.
+    // In a timeline, a word follows the device: `/device:CPU:0 Compute`.
     if (has("\"/host:CPU\"")) return 94;
     if (has("\"/device:") && !has(" Compute\"")) return 92;
     return 0;
   }
 
-  Result<bool> Read(ByteSource& source, const ImportOptions& options, OpTrace& trace,
-                    ImportReport& report) const override {
+  Status Read(ByteSource& source, const ImportOptions& options, OpTrace& trace,
+              ImportReport& report) const override {
     Collector collector(trace, report);
-    auto commit = [&](Batch& batch, size_t worker, bool keep) {
-      collector.Commit(batch, worker, keep);
-    };
-    if (auto ok = WalkChromeEvents<Visitor, Batch>(source, options, report, commit); !ok) return ok;
+    TRY(WalkChromeEvents<Visitor, Batch>(source, options, report,
+                                         std::bind_front(&Collector::Commit, &collector)));
     collector.Finish(report.rank);
-    return true;
+    return {};
   }
 };
 

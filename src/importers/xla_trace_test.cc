@@ -8,9 +8,6 @@
 namespace beryl::importers {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::SizeIs;
-
 constexpr std::string_view kHost =
     R"({"ph":"M","pid":701,"name":"process_name","args":{"name":"/host:CPU"}})";
 constexpr std::string_view kGpu =

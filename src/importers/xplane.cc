@@ -1,401 +1,78 @@
 // XPlane: what the profilers of TensorFlow 2, JAX and XLA write, `<host>.xplane.pb`.
 //
-// An XSpace has planes (a host, a device), a plane lines (a thread, a stream), a line events. Names
-// stand apart: an event has the number of its XEventMetadata, an XStat the number of its
-// XStatMetadata, and both tables follow behind the lines. So the events of one plane are kept in
-// short form until the plane ends.
+// An XSpace has planes (a host, a device); a plane has lines (a thread, a stream); a line has
+// events.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
-#include <unordered_map>
-#include <utility>
 
 #include "base/text.h"
 #include "base/wire_reader.h"
 #include "importers/importer.h"
 #include "importers/xla_events.h"
+#include "importers/xplane_plane.h"
 
 namespace beryl::importers {
 namespace {
 
 constexpr std::string_view kEnvironmentPlane = "Task Environment";
-constexpr std::string_view kProgramsPlane = "/host:metadata";
-// Names beyond this are cut: they are for people. XLA writes whole instructions as names.
-constexpr size_t kLongestName = 4096;
-constexpr Nanos kYear2000{946'684'800'000'000'000};
 // Differences and sums of times up to this cannot overflow.
 constexpr int64_t kFarthestNs = 1'000'000'000'000'000'000;
-
-// What a stat says, by its name.
-enum class StatRole : uint8_t {
-  kNone,
-  kHloOp,
-  kHloModule,
-  kTfOp,
-  kEagerOp,
-  kIsFunction,
-  kProgram,
-  kCorrelation,
-  kGroup,
-  kStepNumber,
-  kStartTime,
-};
-
-StatRole RoleOf(std::string_view name) {
-  struct Named {
-    std::string_view name;
-    StatRole role;
-  };
-  constexpr std::array<Named, 11> kRoles = {{{"hlo_op", StatRole::kHloOp},
-                                             {"hlo_module", StatRole::kHloModule},
-                                             {"tf_op", StatRole::kTfOp},
-                                             {"tf_op_name", StatRole::kTfOp},
-                                             {"eager_op", StatRole::kEagerOp},
-                                             {"is_func", StatRole::kIsFunction},
-                                             {"program_id", StatRole::kProgram},
-                                             {"correlation_id", StatRole::kCorrelation},
-                                             {"group_id", StatRole::kGroup},
-                                             {"step_num", StatRole::kStepNumber},
-                                             {"profile_start_time", StatRole::kStartTime}}};
-  for (const Named& known : kRoles) {
-    if (known.name == name) return known.role;
-  }
-  return StatRole::kNone;
-}
-
-// A value as it stands: a number, a text of the plane, or the number of a stat's name.
-struct Stat {
-  enum class Form : uint8_t { kNumber, kText, kReference };
-  uint64_t value = 0;
-  uint32_t id = 0;
-  Form form = Form::kNumber;
-};
-
-// The values behind numbers that are small and dense nearly always.
-template <typename T>
-class NumberedTable {
- public:
-  T& operator[](int64_t id) {
-    if (id < 0 || id >= kDense) return sparse_[id];
-    const auto index = static_cast<size_t>(id);
-    if (index >= dense_.size()) dense_.resize(std::max(index + 1, dense_.size() * 2));
-    return dense_[index];
-  }
-  T* Find(int64_t id) {
-    if (id < 0 || id >= kDense) {
-      const auto place = sparse_.find(id);
-      return place == sparse_.end() ? nullptr : &place->second;
-    }
-    return static_cast<size_t>(id) < dense_.size() ? &dense_[static_cast<size_t>(id)] : nullptr;
-  }
-  void Clear() {
-    dense_.clear();
-    sparse_.clear();
-  }
-
- private:
-  static constexpr int64_t kDense = 1 << 16;
-  std::vector<T> dense_;
-  std::unordered_map<int64_t, T> sparse_;
-};
-
-// An event as it stands in a plane that is not at its end.
-struct RawEvent {
-  int64_t offset_ps = 0;
-  int64_t duration_ps = 0;
-  int64_t metadata = 0;
-  uint64_t offset = 0;
-  size_t first_stat = 0;  // up to the first of the next event
-  bool has_time = true;
-};
-
-struct RawLine {
-  XlaLine line;
-  int64_t timestamp_ns = 0;
-  size_t first_event = 0;
-};
-
-// Texts are the plane's until they are used.
-struct PlaneText {
-  StringId text = 0;
-  StringId kept = 0;  // the assembler's number for it; 0: not asked for yet
-};
-
-struct EventName {
-  PlaneText full;
-  PlaneText display;
-  bool known = false;
-  size_t first_stat = 0;
-  size_t stats = 0;
-  // The kind that the last event of that name was of: nearly always the next one's too.
-  XlaWhat last;
-  uint32_t last_number = UINT32_MAX;
-};
-
-struct StatName {
-  PlaneText name;
-  StatRole role = StatRole::kNone;
-  bool known = false;
-};
 
 class SpaceReader {
  public:
   SpaceReader(ByteSource& source, const ImportOptions& options, OpTrace& trace,
               ImportReport& report)
-      : wire_(source, options.progress), report_(report), assembler_(trace, report) {}
+      : wire_(source, options.progress),
+        report_(report),
+        assembler_(trace, report, options.event_offsets) {}
 
-  Result<bool> Run() {
+  Status Run() {
     while (wire_.Next()) {
       if (wire_.field() == 1 && wire_.Enter()) {
-        ReadPlane();
+        PlaneReader(wire_, assembler_.programs(), plane_).Read();
         wire_.Leave();
         FinishPlane();
       } else if (wire_.field() == 4 && host_.empty()) {
-        host_ = wire_.Text(kLongestName);
+        host_ = wire_.Text(kLongestXPlaneName);
       }
     }
     if (wire_.error()) return *wire_.error();
     if (report_.rank.empty()) report_.rank = Printable(host_);
     ReportDefects();
     assembler_.Finish(start_, report_.rank);
-    return true;
+    return {};
   }
 
  private:
-  // ---- the plane, as it is read
-
-  void ReadPlane() {
-    name_.clear();
-    plane_offset_ = wire_.offset();
-    while (wire_.Next()) {
-      switch (wire_.field()) {
-        case 2:
-          name_ = wire_.Text(kLongestName);
-          break;
-        case 3:
-          if (wire_.Enter()) {
-            ReadLine();
-            wire_.Leave();
-          }
-          break;
-        case 4:
-          if (wire_.Enter()) {
-            ReadEventName();
-            wire_.Leave();
-          }
-          break;
-        case 5:
-          if (wire_.Enter()) {
-            ReadStatName();
-            wire_.Leave();
-          }
-          break;
-        case 6:
-          if (wire_.Enter()) {
-            ReadStat(plane_stats_);
-            wire_.Leave();
-          }
-          break;
-        default:
-          break;
-      }
-    }
-  }
-
-  void ReadLine() {
-    RawLine line;
-    line.first_event = events_.size();
-    StringId name = 0;
-    StringId display = 0;
-    while (wire_.Next()) {
-      switch (wire_.field()) {
-        case 1:
-          line.line.thread = wire_.Signed();
-          break;
-        case 2:
-          name = texts_.Intern(wire_.Text(kLongestName));
-          break;
-        case 3:
-          line.timestamp_ns = wire_.Signed();
-          break;
-        case 4: {
-          const uint64_t offset = wire_.offset();
-          if (wire_.Enter()) {
-            ReadEvent(offset);
-            wire_.Leave();
-          }
-          break;
-        }
-        case 11:
-          display = texts_.Intern(wire_.Text(kLongestName));
-          break;
-        default:
-          break;
-      }
-    }
-    line.line.name = texts_.Text(display != 0 ? display : name);
-    line.line.events = events_.size() - line.first_event;
-    line.line.relative = line.timestamp_ns < kYear2000.value;
-    lines_.push_back(std::move(line));
-  }
-
-  void ReadEvent(uint64_t offset) {
-    RawEvent event;
-    event.offset = offset;
-    event.first_stat = stats_.size();
-    while (wire_.Next()) {
-      switch (wire_.field()) {
-        case 1:
-          event.metadata = wire_.Signed();
-          break;
-        case 2:
-          event.offset_ps = wire_.Signed();
-          break;
-        case 3:
-          event.duration_ps = wire_.Signed();
-          break;
-        case 4:
-          if (wire_.Enter()) {
-            ReadStat(stats_);
-            wire_.Leave();
-          }
-          break;
-        case 5:
-          event.has_time = false;
-          break;
-        default:
-          break;
-      }
-    }
-    if (wire_.truncated()) {
-      stats_.resize(event.first_stat);
-    } else {
-      events_.push_back(event);
-    }
-  }
-
-  void ReadStat(std::vector<Stat>& stats) {
-    Stat stat;
-    while (wire_.Next()) {
-      switch (wire_.field()) {
-        case 1:
-          stat.id = static_cast<uint32_t>(std::min<uint64_t>(wire_.Unsigned(), UINT32_MAX));
-          break;
-        case 3:
-        case 4:
-          stat.value = wire_.Unsigned();
-          break;
-        case 5:
-          stat.form = Stat::Form::kText;
-          stat.value = texts_.Intern(wire_.Text(kLongestName));
-          break;
-        case 6:
-          if (name_ == kProgramsPlane && wire_.Enter()) {
-            assembler_.programs().Read(wire_, program_name_);
-            wire_.Leave();
-          }
-          break;
-        case 7:
-          stat.form = Stat::Form::kReference;
-          stat.value = wire_.Unsigned();
-          break;
-        default:
-          break;
-      }
-    }
-    stats.push_back(stat);
-  }
-
-  // An entry of a map: its number, and the message.
-  template <typename Read>
-  void ReadEntry(Read&& read) {
-    int64_t id = 0;
-    while (wire_.Next()) {
-      if (wire_.field() == 1) {
-        id = wire_.Signed();
-      } else if (wire_.field() == 2 && wire_.Enter()) {
-        read(id);
-        wire_.Leave();
-      }
-    }
-  }
-
-  void ReadEventName() {
-    ReadEntry([&](int64_t id) {
-      EventName read;
-      read.known = true;
-      read.first_stat = name_stats_.size();
-      while (wire_.Next()) {
-        if (wire_.field() == 1) {
-          id = wire_.Signed();
-        } else if (wire_.field() == 2) {
-          program_name_ = wire_.Text(kLongestName);
-          read.full.text = texts_.Intern(program_name_);
-        } else if (wire_.field() == 4) {
-          read.display.text = texts_.Intern(wire_.Text(kLongestName));
-        } else if (wire_.field() == 5 && wire_.Enter()) {
-          ReadStat(name_stats_);
-          wire_.Leave();
-        }
-      }
-      read.stats = name_stats_.size() - read.first_stat;
-      // Half a name is none.
-      if (!wire_.truncated()) event_names_[id] = read;
-    });
-  }
-
-  void ReadStatName() {
-    ReadEntry([&](int64_t id) {
-      while (wire_.Next()) {
-        if (wire_.field() == 1) {
-          id = wire_.Signed();
-        } else if (wire_.field() == 2) {
-          const std::string_view name = wire_.Text(kLongestName);
-          const StatRole role = RoleOf(name);
-          // Half a name is none.
-          if (!wire_.truncated()) stat_names_[id] = {{texts_.Intern(name), 0}, role, true};
-        }
-      }
-    });
-  }
-
-  // ---- the plane, at its end
-
   void FinishPlane() {
-    if (name_ == kEnvironmentPlane) FindStartTime();
+    if (plane_.name == kEnvironmentPlane) FindStartTime();
     std::vector<XlaLine> lines;
-    for (const RawLine& line : lines_) lines.push_back(line.line);
-    uint32_t number = assembler_.AddPlane(name_, lines);
-    device_plane_ = name_.find("/device:") != std::string::npos;
-    for (size_t i = 0; i < lines_.size(); ++i, ++number) {
-      const size_t end = i + 1 < lines_.size() ? lines_[i + 1].first_event : events_.size();
-      for (size_t event = lines_[i].first_event; event < end; ++event) {
-        AddEvent(event, lines_[i], number);
+    for (const RawLine& line : plane_.lines) lines.push_back(line.line);
+    uint32_t number = assembler_.AddPlane(plane_.name, lines);
+    device_plane_ = plane_.name.find("/device:") != std::string::npos;
+    for (size_t i = 0; i < plane_.lines.size(); ++i, ++number) {
+      const size_t end =
+          i + 1 < plane_.lines.size() ? plane_.lines[i + 1].first_event : plane_.events.size();
+      for (size_t event = plane_.lines[i].first_event; event < end; ++event) {
+        AddEvent(event, plane_.lines[i], number);
       }
     }
-    // Planes differ in size by orders of magnitude: what a large one took is given back.
-    lines_ = {};
-    events_ = {};
-    stats_ = {};
-    name_stats_.clear();
-    plane_stats_.clear();
-    event_names_.Clear();
-    stat_names_.Clear();
-    texts_ = StringTable();
+    // Planes differ in size by orders of magnitude: frees the memory of a large one.
+    plane_ = {};
   }
 
   void FindStartTime() {
-    for (const Stat& stat : plane_stats_) {
-      const StatName* name = stat_names_.Find(stat.id);
+    for (const Stat& stat : plane_.plane_stats) {
+      const StatName* name = plane_.stat_names.Find(stat.id);
       if (name == nullptr || name->role != StatRole::kStartTime) continue;
       const auto limit = static_cast<uint64_t>(kFarthestNs) * 3;
       if (stat.form != Stat::Form::kNumber || stat.value > limit) {
-        report_.Count(NoteKind::kStartTimeNotUsed, plane_offset_);
+        report_.Count(NoteKind::kStartTimeNotUsed, plane_.offset);
       } else if (!start_) {
         start_ = Nanos{static_cast<int64_t>(stat.value)};
       } else if (start_->value != static_cast<int64_t>(stat.value)) {
-        report_.Count(NoteKind::kStartTimeRepeated, plane_offset_);
+        report_.Count(NoteKind::kStartTimeRepeated, plane_.offset);
       }
     }
   }
@@ -410,7 +87,7 @@ class SpaceReader {
   };
 
   void Listen(const Stat& stat, Said& said) {
-    const StatName* name = stat_names_.Find(stat.id);
+    const StatName* name = plane_.stat_names.Find(stat.id);
     if (name == nullptr || !name->known) {
       said.unknown = true;
       return;
@@ -451,10 +128,10 @@ class SpaceReader {
 
   StringId TextOf(const Stat& stat, Said& said) {
     if (stat.form == Stat::Form::kText) {
-      return assembler_.strings().Intern(texts_.Text(static_cast<StringId>(stat.value)));
+      return assembler_.strings().Intern(plane_.texts.Text(static_cast<StringId>(stat.value)));
     }
     if (stat.form == Stat::Form::kNumber) return 0;
-    StatName* text = stat_names_.Find(static_cast<int64_t>(stat.value));
+    StatName* text = plane_.stat_names.Find(static_cast<int64_t>(stat.value));
     if (text == nullptr || !text->known) {
       said.unknown = true;
       return 0;
@@ -463,20 +140,20 @@ class SpaceReader {
   }
 
   StringId Keep(PlaneText& text) {
-    if (text.kept == 0) text.kept = assembler_.strings().Intern(texts_.Text(text.text));
+    if (text.kept == 0) text.kept = assembler_.strings().Intern(plane_.texts.Text(text.text));
     return text.kept;
   }
 
   int64_t NumberOf(const Stat& stat) const {
     if (stat.form == Stat::Form::kNumber) return static_cast<int64_t>(stat.value);
     if (stat.form == Stat::Form::kReference) return kNoXlaNumber;
-    const auto number = ParseNumber(texts_.Text(static_cast<StringId>(stat.value)));
+    const auto number = ParseNumber(plane_.texts.Text(static_cast<StringId>(stat.value)));
     return number && std::abs(*number) < 9e15 ? static_cast<int64_t>(*number) : kNoXlaNumber;
   }
 
   void AddEvent(size_t index, const RawLine& line, uint32_t number) {
-    const RawEvent& raw = events_[index];
-    EventName* name = event_names_.Find(raw.metadata);
+    const RawEvent& raw = plane_.events[index];
+    EventName* name = plane_.event_names.Find(raw.metadata);
     if (name == nullptr || !name->known) {
       assembler_.Leave(NoteKind::kEventNameNotInFile, raw.offset);
       return;
@@ -491,11 +168,12 @@ class SpaceReader {
     if (!SetTimes(raw, line, event)) return;
 
     Said said;
-    // A device's instructions have their whole text as name, and a short one to show.
+    // The name of a device's instruction is its whole text; its display name is short.
     said.what.name = Keep(device_plane_ && name->display.text != 0 ? name->display : name->full);
-    for (size_t i = 0; i < name->stats; ++i) Listen(name_stats_[name->first_stat + i], said);
-    const size_t end = index + 1 < events_.size() ? events_[index + 1].first_stat : stats_.size();
-    for (size_t i = raw.first_stat; i < end; ++i) Listen(stats_[i], said);
+    for (size_t i = 0; i < name->stats; ++i) Listen(plane_.name_stats[name->first_stat + i], said);
+    const size_t end = index + 1 < plane_.events.size() ? plane_.events[index + 1].first_stat
+                                                        : plane_.stats.size();
+    for (size_t i = raw.first_stat; i < end; ++i) Listen(plane_.stats[i], said);
     if (said.unknown && wire_.truncated()) {
       assembler_.Leave(NoteKind::kEventCutOff, raw.offset);
       return;
@@ -515,7 +193,7 @@ class SpaceReader {
     }
   }
 
-  // Starts and ends are rounded alike, so what nests still does.
+  // Starts and ends are rounded alike, so nested events stay nested.
   bool SetTimes(const RawEvent& raw, const RawLine& line, XlaEvent& event) {
     if (raw.duration_ps < 0) {
       assembler_.Leave(NoteKind::kNegativeDuration, raw.offset);
@@ -553,19 +231,8 @@ class SpaceReader {
   std::string host_;
   std::optional<Nanos> start_;
 
-  // Of the plane that is being read.
-  std::string name_;
-  std::string program_name_;
-  uint64_t plane_offset_ = 0;
+  RawPlane plane_;  // the one that is being read
   bool device_plane_ = false;
-  std::vector<RawLine> lines_;
-  std::vector<RawEvent> events_;
-  std::vector<Stat> stats_;
-  std::vector<Stat> name_stats_;
-  std::vector<Stat> plane_stats_;
-  StringTable texts_;
-  NumberedTable<EventName> event_names_;
-  NumberedTable<StatName> stat_names_;
 };
 
 // How much the first bytes look like an XSpace.
@@ -622,8 +289,8 @@ class XPlaneImporter : public Importer {
 
   int Sniff(std::string_view bytes) const override { return Sniffer(bytes).Score(); }
 
-  Result<bool> Read(ByteSource& source, const ImportOptions& options, OpTrace& trace,
-                    ImportReport& report) const override {
+  Status Read(ByteSource& source, const ImportOptions& options, OpTrace& trace,
+              ImportReport& report) const override {
     return SpaceReader(source, options, trace, report).Run();
   }
 };

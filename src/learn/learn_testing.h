@@ -1,28 +1,18 @@
-// Data sets for tests: made up, and the published one where it is there.
+// Data sets for tests.
 #pragma once
 
-#include <cstdlib>
-#include <filesystem>
-#include <functional>
 #include <random>
 #include <string>
 #include <utility>
 
+#include "datasets/datasets_testing.h"
 #include "types/dataset.h"
 
 namespace beryl::learn {
 
-// IrEne's device_1; empty: not on this machine.
-inline std::string PublishedData() {
-  const char* given = std::getenv("BERYL_IRENE_DATA");
-  const std::string folder =
-      std::string(given != nullptr ? given : "../shared/data/irene") + "/device_1";
-  return std::filesystem::exists(folder) ? folder : "";
-}
-// The part of it that comes with the project.
-inline constexpr const char* kMeasuredSlice = "tests/data/learn/measured_slice.csv.gz";
-inline constexpr const char* kNoPublishedData =
-    "needs IrEne's data at ../shared/data/irene or in BERYL_IRENE_DATA";
+using datasets::kMeasuredSlice;
+using datasets::kNoPublishedData;
+using datasets::PublishedData;
 
 inline void Set(FeatureRow& row, Feature feature, double value) {
   row[static_cast<size_t>(feature)] = value;
@@ -63,8 +53,8 @@ class RunMaker {
   ModelRun run_;
 };
 
-// A machine whose law is known: gives features to nodes of random size, and what a meter would
-// read.
+// A machine with a known law. It generates features for nodes of random size, and the energy that a
+// meter would read.
 struct TestMachine {
   double gpu = 1.05;
   double rest_w = 98;
@@ -100,8 +90,8 @@ struct TestMachine {
   }
 };
 
-// `models` models with some input sizes each; every tree a root, two modules, and primitives of
-// three types.
+// `models` models, each with several input sizes. Every tree has a root, two modules, and
+// primitives of three types.
 inline Dataset MakeDataset(const TestMachine& machine, size_t models, uint64_t seed = 1) {
   std::mt19937_64 random(seed);
   Dataset data;

@@ -17,7 +17,7 @@ void MemberReader::Fail(std::string_view path, std::string_view what) {
 
 void MemberReader::Expected(json::Value value, std::string_view path, std::string_view what) {
   const std::string token = Printable(value.Token().substr(0, kLongestToken));
-  Fail(path, fmt::format("has to be {}, not {}", what, token));
+  Fail(path, fmt::format("must be {}, not {}", what, token));
 }
 
 void Read(MemberReader& in, json::Value value, const std::string& path, double& into) {

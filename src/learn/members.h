@@ -1,5 +1,5 @@
-// Members of JSON objects that have to be right, named once for reading and for writing. A type
-// says what it has:
+// Names the members of a JSON object once, for both reading and writing, and validates them. A type
+// lists its members:
 //
 //   void Members(auto& io, As<LawTerm> auto& term) {
 //     io("value", term.value);
@@ -7,8 +7,8 @@
 //     io.Require(term.deviation >= 0, "deviation", "has to be from 0");
 //   }
 //
-// A third argument, `needed`, says whether a file has to have it. What is not known (NaN, nothing)
-// is not written. What is no object has functions Read and Write of its own.
+// A third argument, `needed`, says whether the member is required. Unknown values (NaN, nullopt)
+// are not written. Types that are not JSON objects have their own functions Read and Write.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -27,20 +26,23 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/member_name.h"
 #include "base/units.h"
-#include "learn/member_name.h"
+#include "types/dataset.h"
 
 namespace beryl::learn {
 
-// T, or const T where it is written.
+inline std::string_view DataLevelName(size_t level) { return LevelName(kDataLevels[level]); }
+
+// T for reading, const T for writing.
 template <typename T, typename Of>
 concept As = std::same_as<std::remove_const_t<T>, Of>;
 
-// The first thing that is wrong is kept, with the member's name, and everything after that is
-// passed over.
+// Keeps the first error, with the member's name, and ignores everything after it.
+// Not on simdjson's DOM, which keeps no text of a value: messages quote what the file has.
 class MemberReader {
  public:
-  // Empty: nothing is wrong so far.
+  // Empty if there is no error so far.
   const std::string& why() const { return why_; }
   bool ok() const { return why_.empty(); }
   void Fail(std::string_view path, std::string_view what);
@@ -52,7 +54,7 @@ class MemberReader {
     if (!ok()) return;
     if (!value.IsObject()) return Expected(value, path, "an object");
     const bool sound = value.ForEachMember([&](json::Key key, json::Value member) {
-      if (ok()) visit(PlainMemberName(key), member);
+      if (ok()) visit(json::PlainMemberName(key), member);
     });
     if (!sound) Fail(path, "cannot be read");
   }
@@ -61,8 +63,8 @@ class MemberReader {
   std::string why_;
 };
 
-// Members come in any order: each is read as it comes, and what depends on several of them is
-// looked at after the last.
+// Members may come in any order. Each is read when it comes; checks that involve several members
+// run after the last one.
 class ObjectReader {
  public:
   static constexpr bool kReads = true;
@@ -92,7 +94,7 @@ class ObjectReader {
     found_ = true;
     Read(in_, *value_, PathOf(name), into);
   }
-  // Of the member of this name, or with none of the object itself.
+  // An error about the member `name`, or about the object itself if `name` is empty.
   void Require(bool holds, std::string_view name, std::string_view what) {
     if (!value_ && !holds) in_.Fail(PathOf(name), what);
   }
@@ -108,11 +110,11 @@ class ObjectReader {
   MemberReader& in_;
   std::string path_;
   std::vector<std::string> seen_;
-  std::optional<json::Value> value_;  // of the last of them; nothing: there are no more
-  bool found_ = false;                // it is one that the type has
+  std::optional<json::Value> value_;  // of the current member; empty: no members are left
+  bool found_ = false;                // the type has the current member
 };
 
-// These leave `into` as it is where the value is not of that kind.
+// These leave `into` unchanged if the value has a different type.
 void Read(MemberReader& in, json::Value value, const std::string& path, double& into);
 void Read(MemberReader& in, json::Value value, const std::string& path, uint64_t& into);
 void Read(MemberReader& in, json::Value value, const std::string& path, bool& into);
@@ -221,7 +223,7 @@ void Write(MemberWriter& out, const std::map<std::string, T>& by_name) {
   out.json.End();
 }
 
-// An array whose elements are members. `below_0`: what is said of one that is.
+// An array whose elements are members. `below_0` is the error message for a negative element.
 template <typename Array>
 struct NamedArray {
   Array& values;

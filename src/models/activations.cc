@@ -1,5 +1,9 @@
 #include "models/activations.h"
 
+#include <vector>
+
+#include <fmt/ranges.h>
+
 namespace beryl::models {
 namespace {
 
@@ -56,12 +60,9 @@ const ActivationFunction* FindActivation(std::string_view name) {
 }
 
 std::string ActivationNames() {
-  std::string names;
-  for (const ActivationFunction& function : Functions()) {
-    if (!names.empty()) names += ", ";
-    names += function.name;
-  }
-  return names;
+  std::vector<std::string_view> names;
+  for (const ActivationFunction& function : Functions()) names.push_back(function.name);
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 }  // namespace beryl::models

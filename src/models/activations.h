@@ -1,4 +1,4 @@
-// Activation functions by their names in configurations, and the operations that each is made of.
+// Activation functions by their names in configurations, and the operations each consists of.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,9 @@ namespace beryl::models {
 
 struct ActivationOperation {
   std::string_view name;
-  double flops;  // an element; counted as in the published data: tanh 4, gelu 6
-  // What it reads, as large as what comes out: 0 is what goes in, N what the Nth operation gave.
+  double flops;  // per element; counted as in the published data: tanh 4, gelu 6
+  // The operand, which is as large as the output: 0 is the input, N the output of the Nth
+  // operation.
   size_t reads = 0;
   std::optional<size_t> reads_too = {};
 };
@@ -23,7 +24,7 @@ struct ActivationFunction {
   std::vector<ActivationOperation> operations;
 };
 
-// Nothing: there is none of that name.
+// nullptr if there is no function of that name.
 const ActivationFunction* FindActivation(std::string_view name);
 // "gelu, gelu_new, ..."
 std::string ActivationNames();

@@ -12,7 +12,7 @@ Tensor Attention(Graph& graph, const Sizes& sizes, const Tensor& x) {
     const Tensor q = graph.Linear("query", x, sizes.hidden, split);
     const Tensor k = graph.Linear("key", x, sizes.hidden, split);
     const Tensor v = graph.Linear("value", x, sizes.hidden, split);
-    graph.Dropout("attention_dropout", x);
+    graph.AttentionDropout("attention_dropout", x);
     const Tensor context = Attend(graph, q, k, v,
                                   {.heads = sizes.heads,
                                    .kv_heads = sizes.heads,
@@ -38,8 +38,8 @@ Tensor Layer(Graph& graph, const Sizes& sizes, const std::string& activation, in
 
 }  // namespace
 
-// Groups of layers that share their weights: each is stored once, and runs as often as the model
-// has layers of its group.
+// Groups of layers that share their weights: each is stored once and runs as often as the model has
+// layers in its group.
 BareModel BuildAlbert(Graph& graph, Config& config) {
   const Pass& pass = graph.pass();
   Sizes sizes;
@@ -60,7 +60,7 @@ BareModel BuildAlbert(Graph& graph, Config& config) {
   config.Require(groups <= sizes.layers, "num_hidden_groups",
                  fmt::format("there are only {} layers", sizes.layers));
   config.Require(inner <= 64 && groups * inner <= 4096, "inner_group_num",
-                 "more than 64 of a group, or 4096 of all, are not described");
+                 "more than 64 per group, or 4096 in all, are not supported");
   if (config.error()) return {};
 
   const Tensor ids = graph.Ids({pass.batch, pass.tokens});
@@ -76,7 +76,7 @@ BareModel BuildAlbert(Graph& graph, Config& config) {
   const Tensor x = graph.Module("encoder", "AlbertTransformer", words, [&] {
     Tensor y = graph.Linear("embedding_hidden_mapping_in", words, sizes.hidden);
     for (int64_t group = 0; group < groups; ++group) {
-      // Layer i belongs to group i / (layers / groups), in fractions.
+      // Layer i belongs to group i / (layers / groups), computed in fractions.
       int64_t runs = 0;
       for (int64_t i = 0; i < sizes.layers; ++i) runs += i * groups / sizes.layers == group;
       graph.Repeat(static_cast<double>(runs), [&] {

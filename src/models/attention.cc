@@ -1,7 +1,6 @@
 #include "models/attention.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace beryl::models {
@@ -44,11 +43,11 @@ Tensor Rotated(Graph& graph, const Tensor& x, const AttentionOptions& options) {
   return whole;
 }
 
-// Keys or values after those of the tokens before.
+// Keys or values, appended to those of the previous tokens.
 Tensor Cached(Graph& graph, const Tensor& fresh, int64_t keys) {
   const Tensor all = WithTokens(fresh, keys);
   if (graph.pass().attention == AttentionKind::kFlash) {
-    // The cache has room: only what is new is written.
+    // The cache has spare room: only the new entries are written.
     return all.Of(graph.Copy("cache_write", fresh));
   }
   return graph.Copy("cat", all);
@@ -97,7 +96,7 @@ Tensor Eager(Graph& graph, Tensor q, const Tensor& k, Tensor v, bool contiguous,
   const int64_t keys = k.shape.dims[2];
   const double batch = static_cast<double>(q.shape.dims[0]) * static_cast<double>(q.shape.dims[1]);
   if (options.scale == Scale::kQueries) q = graph.Elementwise("div", {q}, q);
-  // Heads stand behind tokens in memory: a batched product needs them the other way round.
+  // In memory, heads come after tokens. A batched product needs the opposite order.
   if (tokens > 1) q = graph.Copy("contiguous", q);
   Tensor turned = Transposed(k);
   if (!contiguous) turned = graph.CopyTo("contiguous", k, turned);
@@ -113,7 +112,7 @@ Tensor Eager(Graph& graph, Tensor q, const Tensor& k, Tensor v, bool contiguous,
     bias.shape.dims[0] = 1;
     scores = graph.Add(scores, bias);
   }
-  const Tensor shares = graph.Softmax(Masked(graph, scores, options));
+  const Tensor shares = graph.DropScores(graph.Softmax(Masked(graph, scores, options)));
   if (!contiguous) v = graph.Copy("contiguous", v);
   return graph.MatMul(batch, tokens, keys, options.head_dim, shares, v, q);
 }
@@ -187,7 +186,7 @@ Tensor Attend(Graph& graph, const Tensor& q_in, const Tensor& k_in, const Tensor
     q = Rotated(graph, q, options);
     k = Rotated(graph, k, options);
   }
-  // Heads taken apart and put together again, keys turned, masks cut to size.
+  // Views that split and join heads, transpose keys and slice masks.
   graph.Views(options.mask == Mask::kPadding || options.mask == Mask::kNone ? 9
               : options.mask == Mask::kFill                                 ? 11
                                                                             : 13,
@@ -196,6 +195,8 @@ Tensor Attend(Graph& graph, const Tensor& q_in, const Tensor& k_in, const Tensor
   if (options.memory) {
     k = WithTokens(k, keys);
     v = WithTokens(v, keys);
+  } else if (graph.pass().training) {
+    // Nothing is kept for later tokens.
   } else if (options.aside) {
     k = WithTokens(k, keys);
     v = WithTokens(v, keys);
@@ -208,7 +209,8 @@ Tensor Attend(Graph& graph, const Tensor& q_in, const Tensor& k_in, const Tensor
     v = Cached(graph, v, keys);
   }
   const AttentionKind kind = graph.pass().attention;
-  bool contiguous = (options.cache && !options.aside) || options.memory.has_value();
+  const bool cached = options.cache && !options.aside && !graph.pass().training;
+  bool contiguous = cached || options.memory.has_value();
   if (options.kv_heads < options.heads && kind != AttentionKind::kFlash) {
     k = Repeated(graph, k, options.heads);
     v = Repeated(graph, v, options.heads);
@@ -217,7 +219,7 @@ Tensor Attend(Graph& graph, const Tensor& q_in, const Tensor& k_in, const Tensor
   }
   Tensor context = kind == AttentionKind::kEager ? Eager(graph, q, k, v, contiguous, options)
                                                  : Fused(graph, q, k, v, options);
-  // Back to heads behind tokens. Flash attention writes them so.
+  // Back to heads after tokens. Flash attention already writes this order.
   if (kind != AttentionKind::kFlash && q.shape.dims[2] > 1) {
     context = graph.Copy("contiguous", context);
   }

@@ -1,5 +1,5 @@
-// Attention: from queries, keys and values to what each token takes from the others, in the
-// operations that the chosen implementation has.
+// Attention: from queries, keys and values to the output of each token, with the operations of the
+// chosen implementation.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace beryl::models {
 
-// The angles that rotary embeddings turn by, for all layers.
+// The angles of rotary embeddings, for all layers.
 struct RotaryAngles {
   Tensor cosines;
   Tensor sines;
@@ -18,40 +18,40 @@ struct RotaryAngles {
 
 struct AttentionOptions {
   int64_t heads = 1;
-  int64_t kv_heads = 1;  // fewer than heads: each serves several
+  int64_t kv_heads = 1;  // fewer than heads: several heads share each
   int64_t head_dim = 64;
-  int64_t rotary_dim = 0;  // of each head, turned by its position; 0: no rotary embedding
+  int64_t rotary_dim = 0;  // of each head, rotated by position; 0: no rotary embedding
   RotaryAngles angles = {};
-  // How scores that must not count are kept out; the code of 2021 has its ways.
+  // How scores are masked. The code of 2021 has several ways.
   enum class Mask : uint8_t {
     kNone,
-    kPadding,  // one row a sequence is added
-    kCausal,   // a matrix a sequence is added
-    kFill,     // filled in where a padding row says so (DistilBERT)
-    kChoose,   // chosen by a matrix of truth values (GPT-2)
-    kWeigh,    // multiplied by a matrix of zeros and ones, and shifted (GPT)
+    kPadding,  // adds one row per sequence
+    kCausal,   // adds a matrix per sequence
+    kFill,     // fills in scores that a padding row selects (DistilBERT)
+    kChoose,   // selects scores with a boolean matrix (GPT-2)
+    kWeigh,    // multiplies by a matrix of zeros and ones, and shifts (GPT)
   };
   Mask mask = Mask::kNone;
-  Tensor mask_made = {};  // where it comes from, if anything made it
+  Tensor mask_made = {};  // the operation's output that the mask comes from, if any
   enum class Scale : uint8_t { kScores, kQueries, kNone };
   Scale scale = Scale::kScores;
-  bool bias = false;  // a bias for each head and pair of positions is added (T5)
+  bool bias = false;  // adds a bias for each head and pair of positions (T5)
   Tensor bias_made = {};
-  bool softcap = false;  // scores are bounded by a tanh (Gemma 2)
-  bool cache = false;    // keys and values are kept for the tokens to come
-  bool aside = false;    // kept in one stack beside what attention runs on (GPT-2 in 2021)
-  std::optional<int64_t> window = {};  // tokens that are looked back at, at most
-  // What is attended to lies in the cache already, all `memory` tokens of it: nothing is appended.
+  bool softcap = false;  // a tanh bounds the scores (Gemma 2)
+  bool cache = false;    // keys and values are kept for later tokens
+  bool aside = false;    // kept in one stack, separate from what attention reads (GPT-2 in 2021)
+  std::optional<int64_t> window = {};  // attention looks back at most this many tokens
+  // All `memory` tokens attended to are already in the cache; nothing is appended.
   std::optional<int64_t> memory = {};
 };
 
-// q: [batch, tokens, heads x head_dim], k and v: [batch, new tokens, kv_heads x head_dim]. What
-// comes out has the shape of q.
+// q: [batch, tokens, heads x head_dim], k and v: [batch, new tokens, kv_heads x head_dim]. The
+// output has the shape of q.
 [[nodiscard]] Tensor Attend(Graph& graph, const Tensor& q, const Tensor& k, const Tensor& v,
                             const AttentionOptions& options);
 
-// The keys and values that x attends to: its own, or those of a memory. Of a memory that is in the
-// cache nothing is computed. `options` are told what follows from that.
+// The keys and values that x attends to: its own, or those of a memory. If the memory is already
+// cached, nothing is computed. Updates `options` accordingly.
 struct KeysAndValues {
   Tensor k;
   Tensor v;
@@ -64,12 +64,12 @@ struct KeyNames {
                                         const Tensor* memory, bool decoder,
                                         const LinearOptions& linear, AttentionOptions& options);
 
-// Keys that each query of this pass sees.
+// The number of keys that each query of this pass sees.
 int64_t KeysSeen(const Pass& pass, int64_t new_keys, const AttentionOptions& options);
 
-// The table of angles that rotary embeddings take, made once a pass.
+// The table of rotary angles, built once per pass.
 [[nodiscard]] RotaryAngles RotaryTable(Graph& graph, std::string_view type, int64_t rotary_dim);
-// The causal mask, made once a pass; flash attention needs none.
+// The causal mask, built once per pass; flash attention needs none.
 [[nodiscard]] Tensor CausalMask(Graph& graph, int64_t tokens, int64_t keys);
 
 }  // namespace beryl::models

@@ -17,14 +17,14 @@ struct BartParts {
   BartStack encoder;
   BartStack decoder;
   std::string activation;
-  bool tied = true;  // both embeddings and the language model's head are one table
+  bool tied = true;  // both embeddings and the language model's head share one table
 };
 
 constexpr const char* kWords = "BartScaledWordEmbedding";
 
 BartStack ReadStack(Config& config, const std::string& name) {
   BartStack stack;
-  // The plain names stand for the encoder's.
+  // The unprefixed keys belong to the encoder.
   if (name == "encoder") {
     stack.layers = ReadLayers(config, {"encoder_layers", "num_hidden_layers"}, 12);
     stack.heads = config.Int({"encoder_attention_heads", "num_attention_heads"}, 16);
@@ -54,7 +54,7 @@ Tensor Attention(Graph& graph, const BartStack& stack, const char* name, bool de
   });
 }
 
-// The decoder alone has layers that attend to an encoder, and does not run them.
+// A decoder on its own has cross-attention layers but does not run them.
 void UnusedAttention(Graph& graph, const Tensor& x) {
   const auto hidden = static_cast<uint64_t>(x.Last());
   graph.Repeat(0, [&] {
@@ -68,7 +68,7 @@ void UnusedAttention(Graph& graph, const Tensor& x) {
   graph.Unused("encoder_attn_layer_norm", "LayerNorm", 2 * hidden);
 }
 
-// `memory`: the encoder's output, of the decoder; nothing where there is no encoder.
+// `memory`: for the decoder, the encoder's output; empty if there is no encoder.
 Tensor Layer(Graph& graph, const BartParts& parts, int64_t index, bool decoder, const Tensor& mask,
              const Tensor* memory, const Tensor& input) {
   const BartStack& stack = decoder ? parts.decoder : parts.encoder;
@@ -76,17 +76,17 @@ Tensor Layer(Graph& graph, const BartParts& parts, int64_t index, bool decoder, 
   return graph.Module(Numbered("layers", index), type, input, [&] {
     Tensor x = input;
     Tensor y = Attention(graph, stack, "self_attn", decoder, mask, nullptr, x);
-    x = graph.LayerNorm("self_attn_layer_norm", graph.Add(y, x));
+    x = graph.LayerNorm("self_attn_layer_norm", graph.Add(graph.Drop(y), x));
     if (decoder && memory == nullptr) {
       UnusedAttention(graph, x);
     } else if (decoder) {
       y = Attention(graph, stack, "encoder_attn", true, {}, memory, x);
-      x = graph.LayerNorm("encoder_attn_layer_norm", graph.Add(y, x));
+      x = graph.LayerNorm("encoder_attn_layer_norm", graph.Add(graph.Drop(y), x));
     }
     y = graph.Linear("fc1", x, stack.intermediate, {.split = Split::kColumns});
     y = graph.Act("activation_fn", parts.activation, y);
     y = graph.Linear("fc2", y, x.Last(), {.split = Split::kRows});
-    return graph.LayerNorm("final_layer_norm", graph.Add(y, x));
+    return graph.LayerNorm("final_layer_norm", graph.Add(graph.Drop(y), x));
   });
 }
 

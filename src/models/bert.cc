@@ -5,7 +5,7 @@
 namespace beryl::models {
 namespace {
 
-// Where each token stands: padding has no position.
+// The position of each token; padding has none.
 Tensor Positions(Graph& graph, const Tensor& ids) {
   const Tensor counted = graph.Elementwise("to", {graph.Elementwise("ne", {ids}, ids)}, ids);
   Tensor places = graph.Elementwise("cumsum", {counted}, ids);
@@ -43,7 +43,7 @@ Tensor SelfAttention(Graph& graph, const BertParts& parts, const Tensor& mask, c
     const Tensor q = graph.Linear("query", x, parts.sizes.hidden, split);
     const Tensor k = graph.Linear("key", x, parts.sizes.hidden, split);
     const Tensor v = graph.Linear("value", x, parts.sizes.hidden, split);
-    graph.Dropout("dropout", x);
+    graph.AttentionDropout("dropout", x);
     return Attend(graph, q, k, v,
                   {.heads = parts.sizes.heads,
                    .kv_heads = parts.sizes.heads,
@@ -53,7 +53,7 @@ Tensor SelfAttention(Graph& graph, const BertParts& parts, const Tensor& mask, c
   });
 }
 
-// A projection back to the hidden size, added to what came in, and normalised.
+// Projects back to the hidden size, adds the residual and normalises.
 Tensor Output(Graph& graph, const std::string& type, const Tensor& inner, const Tensor& residual) {
   return graph.Module("output", type, inner, [&] {
     const Tensor x = graph.Linear("dense", inner, residual.Last(), {.split = Split::kRows});

@@ -1,4 +1,4 @@
-// The encoder of BERT, which RoBERTa has too.
+// The encoder of BERT, shared with RoBERTa.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 namespace beryl::models {
 
 struct BertParts {
-  std::string prefix;  // of its classes: "Bert"
+  std::string prefix;  // of its class names: "Bert"
   Sizes sizes;
   int64_t types = 2;  // of tokens
   std::string activation;
-  bool position_a_token = false;  // positions are counted for each sequence (RoBERTa)
+  bool position_a_token = false;  // positions are counted per sequence (RoBERTa)
 };
 
 // With the library's defaults for BERT.

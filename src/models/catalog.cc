@@ -2,6 +2,7 @@
 #include <cctype>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -49,8 +50,11 @@ std::string NearNames(std::string_view name) {
   std::vector<std::pair<size_t, std::string>> near;
   for (const CatalogEntry& entry : Catalog()) {
     const std::string candidate = Lower(WithoutOrganisation(entry.name));
-    const bool part = !wanted.empty() && candidate.find(wanted) != std::string::npos;
-    const size_t distance = part ? 1 : EditDistance(wanted, candidate);
+    // A name that begins with the word comes first: "bert" is a BERT before it is an ALBERT.
+    const size_t at = wanted.empty() ? std::string::npos : candidate.find(wanted);
+    const size_t distance = at == 0                   ? 0
+                            : at != std::string::npos ? 1
+                                                      : EditDistance(wanted, candidate);
     if (distance <= std::max<size_t>(2, wanted.size() / 4)) near.emplace_back(distance, entry.name);
   }
   if (near.empty()) return "";
@@ -81,19 +85,20 @@ Result<ModelConfig> FindConfig(std::string_view name) {
     }
   }
   return InvalidError(
-      fmt::format("'{}' is neither a file nor a model of the catalog{} `beryl models` lists it; "
-                  "any other model "
-                  "is described by its config.json",
+      fmt::format("'{}' is neither a file nor a model of the catalog{} `beryl models` lists the "
+                  "catalog; for any other model give its config.json",
                   Printable(name), NearNames(name).empty() ? ";" : NearNames(name)));
 }
 
 std::string FamilyNames() {
-  std::string names;
-  for (const Family& family : Families()) {
-    if (!names.empty()) names += ", ";
-    names += family.model_type;
-  }
-  return names;
+  std::vector<std::string_view> names;
+  for (const Family& family : Families()) names.push_back(family.model_type);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string_view LineageOf(std::string_view family) {
+  const Family* known = FindFamily(family);
+  return known == nullptr ? std::string_view() : known->lineage;
 }
 
 }  // namespace beryl::models

@@ -11,9 +11,9 @@
 namespace beryl::models {
 namespace {
 
-// Products of a few of these stay within 64 bits.
+// Products of a few of these fit in 64 bits.
 constexpr double kLargest = 1 << 24;
-// Lists of strings (layer_types) are longer than anything else that is read.
+// Lists of strings (layer_types) are the longest values that are read.
 constexpr size_t kLongestValue = 1 << 16;
 
 std::string TextOf(json::Value value) {
@@ -21,7 +21,7 @@ std::string TextOf(json::Value value) {
   return std::string(value.Token());
 }
 
-// A list of strings, one a line; other elements as they stand.
+// A list of strings, one per line; other elements unchanged.
 std::string ListOf(json::Value value) {
   std::string text;
   value.ForEachElement([&](json::Value element) {
@@ -36,7 +36,7 @@ std::string ListOf(json::Value value) {
 Result<Config> Config::Parse(std::string text, const std::string& name) {
   Config config;
   config.name_ = name;
-  const auto walked = json::WalkObject(text, name, [&](json::Key key, json::Value value) {
+  TRY(json::WalkObject(text, name, [&](json::Key key, json::Value value) {
     const std::string member(key.Text());
     if (value.IsArray()) {
       config.values_[member] = ListOf(value);
@@ -48,8 +48,7 @@ Result<Config> Config::Parse(std::string text, const std::string& name) {
     } else {
       config.values_[member] = TextOf(value);
     }
-  });
-  if (!walked) return walked.error();
+  }));
   config.file_ = config.values_;
   return config;
 }
@@ -76,7 +75,7 @@ std::optional<Note> Config::FollowHiddenSize() {
                                             "decoder_ffn_dim"};
   for (const std::string_view hidden : kHiddenSizes) {
     if (set_.count(hidden) == 0) continue;
-    // The file may have it by another of its names.
+    // The file may use another name of the key.
     std::optional<double> before;
     for (const std::string_view name : kHiddenSizes) {
       const auto at = file_.find(name);
@@ -108,7 +107,7 @@ const std::string* Config::Find(Keys keys, std::string& key) {
     read_.emplace(candidate);
     const auto at = values_.find(candidate);
     if (at == values_.end()) continue;
-    // What was set on the command line stands above the other names of the same thing.
+    // A value set on the command line overrides other names of the same key.
     const bool set = set_.count(candidate) > 0;
     if (found != nullptr && *found != at->second && set == (set_.count(key) > 0)) {
       Fail(key, fmt::format("contradicts '{}' = {}, another name of the same thing; leave one out",
@@ -122,22 +121,26 @@ const std::string* Config::Find(Keys keys, std::string& key) {
   return found;
 }
 
-void Config::Fail(std::string_view key, const std::string& why) {
+void Config::Fail(std::string_view key, const std::string& why,
+                  std::vector<std::string_view> options) {
   if (error_) return;
   const auto at = values_.find(key);
-  error_ = InvalidError(fmt::format(
-      "{}: '{}'{}: {}", name_, key,
-      at == values_.end() ? std::string() : " = " + Ellipsize(Printable(at->second), 60), why));
+  error_ = InvalidError(
+      fmt::format(
+          "{}: '{}'{}: {}", name_, key,
+          at == values_.end() ? std::string() : " = " + Ellipsize(Printable(at->second), 60), why),
+      std::move(options));
 }
 
-void Config::Require(bool holds, std::string_view key, const std::string& why) {
-  if (!holds) Fail(key, why);
+void Config::Require(bool holds, std::string_view key, const std::string& why,
+                     std::vector<std::string_view> options) {
+  if (!holds) Fail(key, why, std::move(options));
 }
 
 std::optional<int64_t> Config::WholeNumber(std::string_view key, std::string_view text) {
   const auto number = ParseNumber(text);
   if (!number || *number < 1 || *number > kLargest || *number != std::floor(*number)) {
-    Fail(key, "has to be a whole number from 1 to 16,777,216");
+    Fail(key, "must be a whole number from 1 to 16,777,216");
     return std::nullopt;
   }
   return static_cast<int64_t>(*number);
@@ -160,7 +163,7 @@ std::pair<int64_t, int64_t> Config::Pair(Keys keys, int64_t otherwise) {
   for (const std::string_view item : Split(*text, '\n')) {
     if (!item.empty()) numbers.push_back(WholeNumber(key, item).value_or(otherwise));
   }
-  Require(numbers.size() == 1 || numbers.size() == 2, key, "has to be one whole number or two");
+  Require(numbers.size() == 1 || numbers.size() == 2, key, "must be one whole number or two");
   if (numbers.empty()) return {otherwise, otherwise};
   return {numbers.front(), numbers.back()};
 }
@@ -179,7 +182,7 @@ std::optional<double> Config::MaybeNumber(Keys keys, std::optional<double> other
   if (text == nullptr) return otherwise;
   if (*text == "null") return std::nullopt;
   const auto number = ParseNumber(*text);
-  if (!number) Fail(key, "has to be a number");
+  if (!number) Fail(key, "must be a number");
   return number ? number : otherwise;
 }
 
@@ -189,7 +192,7 @@ bool Config::Bool(Keys keys, bool otherwise) {
   if (text == nullptr || *text == "null") return otherwise;
   if (*text == "true" || *text == "True") return true;
   if (*text == "false" || *text == "False") return false;
-  Fail(key, "has to be true or false");
+  Fail(key, "must be true or false");
   return otherwise;
 }
 

@@ -1,14 +1,9 @@
 #include "models/config.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "base/matchers_for_test.h"
 
 namespace beryl::models {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Pair;
 
 Config Parsed(const std::string& text) {
   auto config = Config::Parse(text, "test");

@@ -27,7 +27,7 @@ BareModel BuildCtrl(Graph& graph, Config& config) {
       graph.WordEmbedding("w", graph.Ids({pass.batch, pass.tokens}), sizes.vocab, sizes.hidden);
   options.mask_made = CausalMask(graph, pass.tokens, KeysSeen(pass, pass.tokens, options));
   x = graph.Scale(x);
-  // Positions are a table of sines that is no parameter.
+  // Positions are a table of sines, not a parameter.
   const Tensor places = graph.Copy("index", graph.Activation({1, pass.tokens, sizes.hidden}));
   x = graph.Add(x, places);
   x = graph.Elementwise("add", {x}, x);

@@ -28,7 +28,7 @@ Tensor Attention(Graph& graph, const DecoderParts& parts, const AttentionOptions
     const int64_t queries = parts.sizes.heads * parts.head_dim;
     const int64_t keys = parts.kv_heads * parts.head_dim;
     const LinearOptions split = {.bias = parts.qkv_bias, .split = Split::kColumns};
-    // With more GPUs than heads of keys, each holds a copy of those it needs.
+    // With more GPUs than key heads, each GPU holds a copy of those it needs.
     const bool whole = parts.kv_heads % graph.pass().gpus != 0;
     const LinearOptions kv_split = {.bias = parts.qkv_bias,
                                     .split = whole ? Split::kNone : Split::kColumns};
@@ -70,7 +70,7 @@ Tensor Mlp(Graph& graph, const DecoderParts& parts, const Tensor& x) {
   });
 }
 
-// A product with the matrices of those experts that any token of the batch chose.
+// A product with the matrices of all experts that any token of the batch selected.
 Tensor ExpertProduct(Graph& graph, const Tensor& x, const Tensor& y, double touched) {
   Work work;
   work.matmul_flops = 2 * x.Elements() * static_cast<double>(y.Last());
@@ -96,26 +96,26 @@ Tensor Experts(Graph& graph, const DecoderParts& parts, const Tensor& x) {
     Tensor chosen = graph.Activation({tokens, parts.experts_a_token});
     const auto gate_parameters =
         static_cast<uint64_t>(parts.experts) * static_cast<uint64_t>(hidden);
-    const Tensor shares =
-        graph.Primitive("gate", parts.prefix + "TopKRouter", rows, gate_parameters, [&] {
-          Tensor logits = graph.Activation({tokens, parts.experts});
-          Work work;
-          work.matmul_flops = 2 * rows.Elements() * experts;
-          work.flops = work.matmul_flops;
-          work.bytes_read =
-              rows.Bytes() + static_cast<double>(gate_parameters) * graph.weight_width();
-          work.bytes_written = logits.Bytes();
-          const auto gpus = static_cast<double>(pass.gpus);
-          logits = graph.Math("mm", MathKind::kMatmul, {rows}, logits, work * gpus, false);
-          logits = graph.Elementwise("softmax", {logits}, logits, 5);
-          chosen = graph.Elementwise("topk", {logits}, chosen);
-          const Tensor sum = graph.Elementwise("sum", {chosen}, chosen.WithLast(1));
-          const Tensor scaled = graph.Elementwise("div", {chosen}, chosen);
-          graph.AlsoReads(sum);
-          return scaled;
-        });
+    const Tensor shares = graph.Primitive("gate", parts.prefix + "TopKRouter", rows, 0, [&] {
+      graph.AddWeight({parts.experts, hidden});
+      Tensor logits = graph.Activation({tokens, parts.experts});
+      Work work;
+      work.matmul_flops = 2 * rows.Elements() * experts;
+      work.flops = work.matmul_flops;
+      work.bytes_read = rows.Bytes() + static_cast<double>(gate_parameters) * graph.weight_width();
+      work.bytes_written = logits.Bytes();
+      const auto gpus = static_cast<double>(pass.gpus);
+      logits = graph.Math("mm", MathKind::kMatmul, {rows}, logits, work * gpus, false);
+      logits = graph.Elementwise("softmax", {logits}, logits, 5);
+      chosen = graph.Elementwise("topk", {logits}, chosen);
+      const Tensor sum = graph.Elementwise("sum", {chosen}, chosen.WithLast(1));
+      const Tensor scaled = graph.Elementwise("div", {chosen}, chosen);
+      graph.AlsoReads(sum);
+      return scaled;
+    });
     return graph.Module("experts", parts.prefix + "Experts", rows, [&] {
-      graph.AddParameters(3 * gate_parameters * static_cast<uint64_t>(wide));
+      graph.AddWeight({parts.experts, 2 * wide, hidden});
+      graph.AddWeight({parts.experts, hidden, wide});
       Tensor routed = graph.Activation({tokens * parts.experts_a_token, hidden}).Of(x);
       routed = graph.Copy("index", routed);
       graph.AlsoReads(chosen);
@@ -195,7 +195,7 @@ void SetWindows(Config& config, DecoderParts& parts, std::optional<int64_t> wind
   const std::vector<std::string> types = config.Texts({"layer_types"});
   config.Require(types.empty() || types.size() == static_cast<size_t>(parts.sizes.layers),
                  "layer_types",
-                 fmt::format("has to have one for each of {} layers", parts.sizes.layers));
+                 fmt::format("must have one for each of {} layers", parts.sizes.layers));
   for (const std::string& type : types) {
     config.Require(type == "sliding_attention" || type == "full_attention", "layer_types",
                    "'" + type + "' is neither sliding_attention nor full_attention");

@@ -1,83 +1,93 @@
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "models/configured_dtype.h"
 #include "models/heads.h"
 #include "models/models.h"
+#include "models/training.h"
 
 namespace beryl::models {
 namespace {
 
-// Products of these with each other and with sizes of a configuration stay within 64 bits.
+// Products of these with each other and with sizes of a configuration fit in 64 bits.
 constexpr int64_t kLargestInput = 1 << 24;
 constexpr int64_t kDefaultTokens = 128;
 
-// What is described: a family's model, and the head that stands behind it.
+// What to describe: a family's model and its head.
 struct Plan {
-  Family family;  // what it takes and whether it generates as the head has it
+  Family family;  // with the input and generation of the head applied
   std::string root_type;
-  std::string_view prefix;         // of its classes
-  bool language_model = false;     // with this head,
-  const HeadForm* head = nullptr;  // or with this one, or none
+  std::string_view prefix;         // of its class names
+  bool language_model = false;     // with the language model's head,
+  const HeadForm* head = nullptr;  // or with this head, or none
 };
 
-Result<bool> CheckInput(const Plan& plan, const ModelInput& input) {
+Status CheckInput(const Plan& plan, const ModelInput& input) {
   const Family& family = plan.family;
-  const std::pair<const char*, int64_t> sizes[] = {{"batch", input.batch},
-                                                   {"seq", input.seq},
-                                                   {"decoder-seq", input.decoder_seq},
-                                                   {"prompt", input.prompt},
-                                                   {"context", input.context},
-                                                   {"generate", input.generate},
-                                                   {"image-size", input.image_size}};
+  const std::pair<std::string_view, int64_t> sizes[] = {{"batch", input.batch},
+                                                        {"seq", input.seq},
+                                                        {"decoder_seq", input.decoder_seq},
+                                                        {"prompt", input.prompt},
+                                                        {"context", input.context},
+                                                        {"generate", input.generate},
+                                                        {"image_size", input.image_size}};
   for (const auto& [name, size] : sizes) {
     if (size < 0 || size > kLargestInput) {
-      return MisuseError(fmt::format("--{} {}: has to be at most {}", name, size, kLargestInput));
+      return MisuseError(fmt::format("{} = {}: must be at most {}", name, size, kLargestInput),
+                         {name});
     }
   }
-  if (input.gpus < 1 || input.gpus > 1024) return MisuseError("--gpus: has to be from 1 to 1024");
-  const auto refuse = [&](bool given, const char* option, const char* why) -> Result<bool> {
-    if (given) return MisuseError(fmt::format("--{}: {}; this is {}", option, why, plan.root_type));
-    return true;
+  if (input.gpus < 1 || input.gpus > 1024)
+    return MisuseError("a model runs on 1 to 1024 GPUs", {"gpus"});
+  const auto refuse = [&](bool given, std::string_view option, const char* why) -> Status {
+    if (given) return MisuseError(fmt::format("{}; this is {}", why, plan.root_type), {option});
+    return {};
   };
   const bool generation = input.prompt > 0 || input.generate > 0;
   if (generation && input.seq > 0) {
     return MisuseError(
-        "--seq is for one pass over the input, --prompt and --generate for a "
-        "generation: give one or the other");
+        "a sequence length is for one pass over the input, a prompt and tokens to generate are for "
+        "generation: give one or the other",
+        {"seq", "prompt", "generate"});
   }
   if (input.generate > 0 && input.prompt == 0) {
-    return MisuseError("--generate needs a --prompt to go on from");
+    return MisuseError("generating tokens needs a prompt to continue", {"generate", "prompt"});
   }
-  if (auto ok =
-          refuse(generation && !family.generates, "prompt", "only models that generate take it");
-      !ok) {
-    return ok;
-  }
+  TRY(refuse(generation && !family.generates, "prompt",
+             "only models that generate text accept a prompt"));
   const bool both_ways = family.input == InputKind::kTokensBothWays;
-  if (auto ok = refuse(input.decoder_seq > 0 && (!both_ways || generation), "decoder-seq",
-                       "one pass of an encoder-decoder model takes it");
-      !ok) {
-    return ok;
-  }
-  if (auto ok = refuse(input.image_size > 0 && family.input != InputKind::kImage, "image-size",
-                       "only models of images take it");
-      !ok) {
-    return ok;
-  }
-  if (auto ok = refuse(input.seq > 0 && family.input == InputKind::kImage, "seq",
-                       "models of images take --image-size");
-      !ok) {
-    return ok;
-  }
+  TRY(refuse(input.decoder_seq > 0 && (!both_ways || generation), "decoder_seq",
+             "only one pass of an encoder-decoder model accepts a sequence length of the decoder"));
+  TRY(refuse(input.image_size > 0 && family.input != InputKind::kImage, "image_size",
+             "only image models accept an image size"));
+  TRY(refuse(input.seq > 0 && family.input == InputKind::kImage, "image_size",
+             "image models accept an image size, not a sequence length"));
   return refuse(input.context > 0 && (!family.generates || both_ways), "context",
-                "only decoders have tokens in a cache");
+                "only decoders have a context of tokens in a cache");
 }
 
-Pass PassOf(const Plan& plan, const ModelInput& input, const DescribeOptions& options) {
+Status CheckTraining(const DescribeOptions& options) {
+  const ModelInput& input = options.input;
+  if (input.prompt > 0 || input.generate > 0 || input.context > 0) {
+    return MisuseError(
+        "a step of training takes whole sequences: give their length instead of a "
+        "prompt, tokens to generate or a cache",
+        {"training", "prompt", "generate", "context"});
+  }
+  if (input.gpus > 1) {
+    return MisuseError("training is described for one GPU", {"training", "gpus"});
+  }
+  if (options.head == HeadChoice::kNone) {
+    return MisuseError("a model without a head has no loss to be trained by",
+                       {"training", "no_head"});
+  }
+  return {};
+}
+
+Pass PassOf(const Plan& plan, const ModelInput& input, Dtype dtype, AttentionKind attention) {
   const Without without = plan.head != nullptr ? plan.head->without : Without::kNothing;
   Pass pass;
   pass.batch = input.batch;
@@ -88,8 +98,8 @@ Pass PassOf(const Plan& plan, const ModelInput& input, const DescribeOptions& op
   pass.pooler = without != Without::kPooler;
   pass.encoder = without != Without::kEncoder;
   pass.decoder = without != Without::kDecoder;
-  pass.dtype = options.dtype;
-  pass.attention = options.attention;
+  pass.dtype = dtype;
+  pass.attention = attention;
   pass.gpus = input.gpus;
   return pass;
 }
@@ -108,14 +118,15 @@ class Describer {
     if (plan_.language_model) LanguageModelHead(graph, model);
     if (plan_.head != nullptr) output = plan_.head->build({graph, config_, model, plan_.prefix});
     if (config_.error()) return *config_.error();
+    if (pass.training) output = graph.Loss(output);
     graph.Finish(output);
     Description description;
     graph.Take(description);
     return description;
   }
 
-  // `count` passes, each with one token more in the cache than the one before. What a pass takes
-  // grows evenly with that as long as no window is full: then two passes tell all of them.
+  // `count` passes, each with one more token in the cache than the previous one. The work of a pass
+  // grows linearly with that until a window is full, so two passes determine all of them.
   Result<Description> RunDecode(Pass pass, int64_t count) {
     pass.phase = RunPhase::kDecode;
     auto first = Run(pass);
@@ -125,7 +136,7 @@ class Describer {
     if (!last) return last;
     pass.cached -= count - 1;
     std::vector<Work> sum(first->nodes.size());
-    if (auto added = AddUp(pass, count, *first, *last, sum); !added) return added.error();
+    TRY(AddUp(pass, count, *first, *last, sum));
     for (size_t node = 0; node < sum.size(); ++node) {
       last->nodes[node].work = sum[node];
       last->nodes[node].runs *= static_cast<double>(count);
@@ -136,32 +147,30 @@ class Describer {
   const Config& config() const { return config_; }
 
  private:
-  // Adds the work of `count` passes from `pass` on, of which the first and the last are known.
-  Result<bool> AddUp(Pass pass, int64_t count, const Description& first, const Description& last,
-                     std::vector<Work>& sum) {
+  // Adds the work of `count` passes starting at `pass`, given the first and the last.
+  Status AddUp(Pass pass, int64_t count, const Description& first, const Description& last,
+               std::vector<Work>& sum) {
     if (count <= 2) {
       Add(first, 1, sum);
       if (count == 2) Add(last, 1, sum);
-      return true;
+      return {};
     }
     const int64_t half = count / 2;
     const int64_t from = pass.cached;
     pass.cached = from + half;
-    auto middle = Run(pass);
-    if (!middle) return middle.error();
+    auto middle = TRY(Run(pass));
     const double at = static_cast<double>(half) / static_cast<double>(count - 1);
-    if (IsBetween(first, *middle, last, at)) {
+    if (IsBetween(first, middle, last, at)) {
       Add(first, 0.5 * static_cast<double>(count), sum);
       Add(last, 0.5 * static_cast<double>(count), sum);
-      return true;
+      return {};
     }
     pass.cached = from + half - 1;
-    const auto before = Run(pass);
-    if (!before) return before.error();
+    const auto before = TRY(Run(pass));
     pass.cached = from;
-    if (auto added = AddUp(pass, half, first, *before, sum); !added) return added;
+    TRY(AddUp(pass, half, first, before, sum));
     pass.cached = from + half;
-    return AddUp(pass, count - half, *middle, last, sum);
+    return AddUp(pass, count - half, middle, last, sum);
   }
 
   static void Add(const Description& description, double times, std::vector<Work>& sum) {
@@ -188,7 +197,7 @@ class Describer {
   std::string name_;
 };
 
-// Puts a phase below the root of the whole.
+// Appends a phase below the common root.
 void Append(Description& whole, Description phase) {
   const auto offset = static_cast<NodeId>(whole.tree.nodes.size());
   const auto shapes = static_cast<uint32_t>(whole.shapes.size());
@@ -228,6 +237,7 @@ Result<Description> DescribeGeneration(const Plan& plan, Describer& describer, P
   DescribedNode& described = whole.nodes.emplace_back();
   described.phase = RunPhase::kAll;
   described.parameters = prefill->nodes[0].parameters;
+  whole.weights = prefill->weights;
   Append(whole, std::move(*prefill));
   if (input.generate > 0) {
     pass.cached = both_ways ? 1 : pass.cached + input.prompt;
@@ -241,8 +251,13 @@ Result<Description> DescribeGeneration(const Plan& plan, Describer& describer, P
   return whole;
 }
 
-NoteKind AttentionNote(AttentionKind attention) {
-  switch (attention) {
+Note AttentionNote(const DescribeOptions& options) {
+  if (!options.attention_of.empty()) {
+    return {NoteKind::kAssumedProfileAttention,
+            options.attention_of,
+            {AttentionName(options.attention)}};
+  }
+  switch (options.attention) {
     case AttentionKind::kSdpa:
       return NoteKind::kAssumedSdpa;
     case AttentionKind::kFlash:
@@ -253,23 +268,21 @@ NoteKind AttentionNote(AttentionKind attention) {
   return NoteKind::kAssumedEager;
 }
 
-// Which other numbers than are described the configuration speaks of; empty: none.
-std::string OtherDtype(Config& config, Dtype dtype) {
-  const std::string configured = config.Text({"dtype", "torch_dtype"}, "");
-  const std::string bits = config.Text({"quantization_config.bits"}, "");
-  const std::string method = config.Text({"quantization_config.quant_method"}, "");
-  const bool quantized = !bits.empty() || !method.empty();
-  if (!quantized && (configured.empty() || configured == DtypeName(dtype))) return "";
-  std::string says = configured.empty() ? "" : configured;
-  if (quantized) {
-    says += fmt::format("{}weights quantized{}{}", says.empty() ? "" : ", ",
-                        bits.empty() ? "" : " to " + bits + " bits",
-                        method.empty() ? "" : " (" + method + ")");
+// The tokens of a sequence for which none were given: the default, or as many as fit.
+int64_t AssumedTokens(const Family& family, Config& config) {
+  auto positions = config.MaybeInt({"max_position_embeddings", "n_positions"}, std::nullopt);
+  if (!positions) return kDefaultTokens;
+  if (family.heads_of == "roberta") {
+    // The first positions are those of padding.
+    const double padding = config.Number({"pad_token_id"}, 1);
+    if (padding >= 0 && padding + 1 < static_cast<double>(*positions)) {
+      *positions -= static_cast<int64_t>(padding) + 1;
+    }
   }
-  return Printable(says);
+  return std::min(*positions, kDefaultTokens);
 }
 
-// What the user did not say.
+// Fills in what the user did not give.
 ModelInput FillInput(const Family& family, Config& config, const ModelInput& given,
                      std::vector<Note>& notes) {
   ModelInput input = given;
@@ -282,8 +295,8 @@ ModelInput FillInput(const Family& family, Config& config, const ModelInput& giv
   }
   if (input.prompt > 0) return input;
   if (input.seq == 0) {
-    input.seq = kDefaultTokens;
-    notes.push_back({NoteKind::kAssumedTokens, "", {kDefaultTokens}});
+    input.seq = AssumedTokens(family, config);
+    notes.push_back({NoteKind::kAssumedTokens, "", {input.seq}});
   }
   if (family.input == InputKind::kTokensBothWays && input.decoder_seq == 0) {
     input.decoder_seq = input.seq;
@@ -292,19 +305,39 @@ ModelInput FillInput(const Family& family, Config& config, const ModelInput& giv
   return input;
 }
 
-// What `architectures` says is the model's class; the bare model where it says nothing. An entry
-// that is not known is the bare model too, which `notes` is told.
-Plan PlanOf(const Family& family, Config& config, HeadChoice choice,
-            const std::string& architecture, std::vector<Note>& notes) {
+// The class that a family is trained as first: to predict words, or labels of images.
+std::string TrainedClass(const Family& family) {
+  for (const char* task : {"ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "ForMaskedLM",
+                           "ForImageClassification"}) {
+    std::string name = std::string(ClassPrefix(family)) + task;
+    const bool is_decoder = name == "BertLMHeadModel" || name.ends_with("BartForCausalLM") ||
+                            name.ends_with("RobertaForCausalLM");
+    if (!is_decoder && FindHead(family, name) != nullptr) return name;
+  }
+  return std::string(family.root_type);
+}
+
+// The class that `architectures` names; the bare model if it is empty. An unknown class is also
+// described as the bare model, with a note.
+Plan PlanOf(const Family& family, Config& config, const DescribeOptions& options,
+            std::vector<Note>& notes) {
   Plan plan = {.family = family,
                .root_type = std::string(family.root_type),
                .prefix = ClassPrefix(family),
-               .language_model = choice == HeadChoice::kLanguageModel};
-  if (choice != HeadChoice::kArchitecture) return plan;
-  const std::vector<std::string> named = architecture.empty()
-                                             ? config.Texts({"architectures"})
-                                             : std::vector<std::string>{architecture};
-  if (named.empty() || named.front() == family.root_type) return plan;
+               .language_model = options.head == HeadChoice::kLanguageModel};
+  const bool usual = options.head == HeadChoice::kUsual;
+  if (!usual && options.head != HeadChoice::kArchitecture) return plan;
+  std::vector<std::string> named = {options.architecture};
+  if (named.front().empty()) named = config.Texts({"architectures"});
+  const bool is_bare = named.empty() || named.front() == family.root_type;
+  if (is_bare && options.training) {
+    named = {TrainedClass(family)};
+    notes.emplace_back(NoteKind::kAssumedTrainedClass, named.front());
+  } else if (is_bare) {
+    plan.language_model = usual && options.input.prompt > 0 && family.generates;
+    if (usual && !plan.language_model) notes.emplace_back(NoteKind::kAssumedNoHead, plan.root_type);
+    return plan;
+  }
   plan.head = FindHead(family, named.front());
   if (plan.head == nullptr) {
     notes.push_back({NoteKind::kAssumedBareModel,
@@ -342,11 +375,11 @@ Result<const Family*> FamilyOf(Config& config, const std::string& name) {
   const std::string type = config.Text({"model_type"}, "");
   if (type.empty()) {
     return InvalidError(
-        fmt::format("{}: has no 'model_type', so it is no config.json of a model", name));
+        fmt::format("{}: it has no 'model_type', so it is not the config.json of a model", name));
   }
   const Family* family = FindFamily(type);
   if (family == nullptr) {
-    return InvalidError(fmt::format("{}: 'model_type' = {}: not known; there are {}", name,
+    return InvalidError(fmt::format("{}: 'model_type' = {}: unknown; expected one of {}", name,
                                     Printable(type), FamilyNames()));
   }
   return family;
@@ -359,13 +392,11 @@ bool IsHiddenSize(std::string_view key) {
 }
 
 Result<ModelTraits> TraitsOf(const ModelConfig& model) {
-  auto config = Config::Parse(model.text, model.name);
-  if (!config) return config.error();
-  const auto family = FamilyOf(*config, model.name);
-  if (!family) return family.error();
-  const bool takes_images = (*family)->input == InputKind::kImage;
-  return ModelTraits{(*family)->generates, (*family)->input == InputKind::kTokensBothWays,
-                     takes_images, takes_images ? 0 : config->Int({"vocab_size"}, 0)};
+  auto config = TRY(Config::Parse(model.text, model.name));
+  const auto family = TRY(FamilyOf(config, model.name));
+  const bool takes_images = family->input == InputKind::kImage;
+  return ModelTraits{family->generates, family->input == InputKind::kTokensBothWays, takes_images,
+                     takes_images ? 0 : config.Int({"vocab_size"}, 0)};
 }
 
 bool IsClassOf(const ModelConfig& model, std::string_view name) {
@@ -376,54 +407,78 @@ bool IsClassOf(const ModelConfig& model, std::string_view name) {
 }
 
 Result<Description> Describe(const ModelConfig& model, const DescribeOptions& options) {
-  auto config = Config::Parse(model.text, model.name);
-  if (!config) return config.error();
-  const auto known = FamilyOf(*config, model.name);
-  if (!known) return known.error();
-  const Family* family = *known;
-  const std::string type = config->Text({"model_type"}, "");
+  auto config = TRY(Config::Parse(model.text, model.name));
+  const auto known = TRY(FamilyOf(config, model.name));
+  const Family* family = known;
+  const std::string type = config.Text({"model_type"}, "");
   if (options.head == HeadChoice::kLanguageModel && !family->generates) {
-    return MisuseError(fmt::format("--head: {} has no language model's head", family->root_type));
+    return MisuseError(
+        fmt::format("{} does not generate text, so it has no head for that; name the "
+                    "class that was meant, such as architectures={}",
+                    family->root_type, TrainedClass(*family)),
+        {"head", "set"});
   }
   for (const auto& [key, value] : options.set) {
     if (key == "model_type") {
       return MisuseError(
-          "--set model_type: another family is another model; give its name or file");
+          "model_type cannot be set: another family is another model; give its name or file",
+          {"set"});
     }
-    config->Set(key, value);
+    config.Set(key, value);
   }
   if (options.input.image_size > 0) {
-    config->Set("image_size", std::to_string(options.input.image_size));
+    config.Set("image_size", std::to_string(options.input.image_size));
   }
-  std::vector<Note> notes = {AttentionNote(options.attention)};
-  const Plan plan = PlanOf(*family, *config, options.head, options.architecture, notes);
-  if (auto ok = CheckInput(plan, options.input); !ok) return ok.error();
+  if (options.training) TRY(CheckTraining(options));
+  std::vector<Note> notes = {AttentionNote(options)};
+  const Plan plan = PlanOf(*family, config, options, notes);
+  TRY(CheckInput(plan, options.input));
   if (options.follow_hidden_size) {
-    if (const auto followed = config->FollowHiddenSize()) notes.push_back(*followed);
+    if (const auto followed = config.FollowHiddenSize()) notes.push_back(*followed);
   }
-  if (std::string configured = OtherDtype(*config, options.dtype); !configured.empty()) {
-    notes.push_back({NoteKind::kAssumedDtype, std::string(DtypeName(options.dtype)), {configured}});
+  const ConfiguredDtype configured(config);
+  const Dtype dtype = options.dtype.value_or(configured.Own());
+  if (std::string other = configured.OtherThan(dtype); !other.empty()) {
+    notes.push_back({NoteKind::kAssumedDtype, std::string(DtypeName(dtype)), {other}});
   }
   if (plan.language_model) notes.emplace_back(NoteKind::kAssumedHead);
-  const ModelInput input = FillInput(plan.family, *config, options.input, notes);
-  const Pass pass = PassOf(plan, input, options);
+  const ModelInput input = FillInput(plan.family, config, options.input, notes);
+  Pass pass = PassOf(plan, input, dtype, options.attention);
+  if (options.training) {
+    if (dtype == Dtype::kInt8 || dtype == Dtype::kInt4) {
+      return MisuseError(fmt::format("training in {}: weights of that type are not trained; choose "
+                                     "float32, float16 or bfloat16",
+                                     DtypeName(dtype)),
+                         {"dtype", "training"});
+    }
+    const DropoutKeys& keys = family->dropouts;
+    pass.training = true;
+    pass.dropout = config.Number({keys.hidden}, keys.hidden_default) > 0;
+    pass.attention_dropout = config.Number({keys.attention}, keys.attention_default) > 0;
+    notes.push_back({NoteKind::kAssumedTraining,
+                     std::string(DtypeName(dtype)),
+                     {pass.dropout || pass.attention_dropout ? NoteValue("with") : "without"}});
+  }
 
-  // Keys that were set in vain show only once the model has been built.
-  Describer describer(plan, *config, model.name);
+  // Keys that had no effect are known only after the model has been built.
+  Describer describer(plan, config, model.name);
   auto description = input.prompt > 0 ? DescribeGeneration(plan, describer, pass, input, model.name)
                                       : describer.Run(pass);
   if (const auto vain = describer.config().SetInVain(); !vain.empty()) {
-    return MisuseError(fmt::format("--set {}: {} has no such key{}", vain.front(), model.name,
-                                   NearKeys(vain.front(), describer.config())));
+    return MisuseError(fmt::format("key {} cannot be set: {} has no such key{}", vain.front(),
+                                   model.name, NearKeys(vain.front(), describer.config())),
+                       {"set"});
   }
   if (!description) return description;
   description->model = model.name;
   description->family = type;
   description->input = input;
-  description->dtype = options.dtype;
+  description->dtype = dtype;
   description->attention = options.attention;
   AppendNotes(notes, description->notes);
   description->notes = std::move(notes);
+  if (options.training) description = TrainingStep(*std::move(description), *options.training);
+  description->memory = MemoryNeedOf(*description);
   return description;
 }
 

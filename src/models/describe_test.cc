@@ -1,12 +1,8 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include "base/matchers_for_test.h"
 #include "models/models.h"
 
 namespace beryl::models {
 namespace {
-
-using ::testing::HasSubstr;
 
 constexpr const char* kSmallMistral =
     R"({"model_type": "mistral", "vocab_size": 101, "hidden_size": 48, "num_hidden_layers": 2,
@@ -62,6 +58,17 @@ void ExpectTree(const Description& description) {
   }
 }
 
+TEST(DescribeTest, WithoutALengthAsManyTokensAreAssumedAsFit) {
+  const auto assumed = [](const char* text) { return Described(text, {}).input.seq; };
+  EXPECT_EQ(assumed(R"({"model_type": "bert"})"), 128);
+  EXPECT_EQ(assumed(R"({"model_type": "bert", "max_position_embeddings": 40})"), 40);
+  EXPECT_EQ(assumed(R"({"model_type": "gpt2", "n_positions": 64})"), 64);
+  // Two of them are kept for padding.
+  EXPECT_EQ(assumed(R"({"model_type": "roberta", "max_position_embeddings": 128})"), 126);
+  EXPECT_THAT(Refusal(R"({"model_type": "roberta", "max_position_embeddings": 1})"),
+              HasSubstr("positions"));
+}
+
 TEST(DescribeTest, EveryModelOfTheCatalogHasATreeThatAddsUp) {
   for (const CatalogEntry& entry : Catalog()) {
     SCOPED_TRACE(entry.name);
@@ -84,6 +91,8 @@ TEST(DescribeTest, NamesAreFoundInAnyCaseAndWithoutTheirOrganisation) {
   EXPECT_TRUE(FindConfig("Meta-Llama-3-8B"));
   EXPECT_THAT(FindConfig("bert-base-uncasd").error().message,
               HasSubstr("did you mean 'bert-base-uncased'"));
+  EXPECT_THAT(FindConfig("bert").error().message, HasSubstr("did you mean 'bert-"))
+      << "an ALBERT has the word in it too";
 }
 
 // The sum over tokens is taken from the first and the last; pass by pass it has to be the same.
@@ -156,7 +165,7 @@ TEST(DescribeTest, GpusShareTheProductsAndSendWhatTheyAddUp) {
   // Two sums a layer, each of batch x tokens x hidden floats, twice round a ring of four.
   EXPECT_EQ(four.nodes[0].work.bytes_sent, 2 * 2 * (2 * 3 * (2 * 8 * 64 * 4)));
   EXPECT_THAT(Refusal(kSmallLlama, {.input = {.gpus = 3}}),
-              HasSubstr("8 heads cannot be shared out over 3 GPUs"));
+              HasSubstr("8 heads cannot be divided among 3 GPUs"));
 }
 
 TEST(DescribeTest, ExpertsTouchedByABatch) {
@@ -203,12 +212,12 @@ TEST(DescribeTest, TheHeadIsCountedWhereItIsAskedFor) {
   EXPECT_EQ(headed.nodes[0].parameters - bare.nodes[0].parameters, 101u * 64u);
   EXPECT_EQ(headed.nodes[0].work.matmul_flops - bare.nodes[0].work.matmul_flops, 2 * 101 * 64);
   EXPECT_THAT(Refusal(R"({"model_type": "bert"})", {.head = HeadChoice::kLanguageModel}),
-              HasSubstr("--head"));
+              HasSubstr("architectures=BertForMaskedLM"));
 }
 
 TEST(DescribeTest, RefusesWhatContradictsItselfByTheKeysName) {
   EXPECT_THAT(Refusal("{}"), HasSubstr("'model_type'"));
-  EXPECT_THAT(Refusal(R"({"model_type": "mamba"})"), HasSubstr("not known; there are bert"));
+  EXPECT_THAT(Refusal(R"({"model_type": "mamba"})"), HasSubstr("unknown; expected one of bert"));
   EXPECT_THAT(Refusal(R"({"model_type": "bert", "hidden_size": 100})"),
               HasSubstr("'num_attention_heads'"));
   EXPECT_THAT(Refusal(R"({"model_type": "bert", "hidden_act": "gloo"})"),
@@ -226,14 +235,16 @@ TEST(DescribeTest, RefusesWhatContradictsItselfByTheKeysName) {
 
 TEST(DescribeTest, RefusesInputThatDoesNotSuitTheModel) {
   const char* bert = R"({"model_type": "bert"})";
-  EXPECT_THAT(Refusal(bert, {.input = {.prompt = 4}}), HasSubstr("--prompt"));
-  EXPECT_THAT(Refusal(bert, {.input = {.decoder_seq = 4}}), HasSubstr("--decoder-seq"));
-  EXPECT_THAT(Refusal(bert, {.input = {.image_size = 4}}), HasSubstr("--image-size"));
-  EXPECT_THAT(Refusal(bert, {.input = {.context = 4}}), HasSubstr("--context"));
-  EXPECT_THAT(Refusal(kSmallLlama, {.input = {.generate = 4}}), HasSubstr("--prompt"));
-  EXPECT_THAT(Refusal(kSmallLlama, {.input = {.seq = 4, .prompt = 4}}), HasSubstr("--seq"));
+  EXPECT_THAT(Refusal(bert, {.input = {.prompt = 4}}), HasSubstr("accept a prompt"));
+  EXPECT_THAT(Refusal(bert, {.input = {.decoder_seq = 4}}),
+              HasSubstr("sequence length of the decoder"));
+  EXPECT_THAT(Refusal(bert, {.input = {.image_size = 4}}), HasSubstr("an image size"));
+  EXPECT_THAT(Refusal(bert, {.input = {.context = 4}}), HasSubstr("a context"));
+  EXPECT_THAT(Refusal(kSmallLlama, {.input = {.generate = 4}}), HasSubstr("needs a prompt"));
+  EXPECT_THAT(Refusal(kSmallLlama, {.input = {.seq = 4, .prompt = 4}}),
+              HasSubstr("sequence length"));
   EXPECT_THAT(Refusal(R"({"model_type": "vit"})", {.input = {.seq = 4}}),
-              HasSubstr("--image-size"));
+              HasSubstr("an image size"));
 }
 
 TEST(DescribeTest, SetsKeysByAnyOfTheirNames) {

@@ -10,7 +10,7 @@ Tensor Attention(Graph& graph, const Sizes& sizes, const Tensor& mask, const Ten
     const Tensor q = graph.Linear("q_lin", x, sizes.hidden, split);
     const Tensor k = graph.Linear("k_lin", x, sizes.hidden, split);
     const Tensor v = graph.Linear("v_lin", x, sizes.hidden, split);
-    graph.Dropout("dropout", x);
+    graph.AttentionDropout("dropout", x);
     const Tensor context = Attend(graph, q, k, v,
                                   {.heads = sizes.heads,
                                    .kv_heads = sizes.heads,

@@ -9,27 +9,10 @@ namespace beryl::models {
 const std::vector<Family>& Families() {
   using enum InputKind;
   static const std::vector<Family> kAll = {
-      {"bert", "BertModel", kTokens, false, BuildBert},
-      {"roberta", "RobertaModel", kTokens, false, BuildRoberta},
-      {"xlm-roberta", "XLMRobertaModel", kTokens, false, BuildXlmRoberta},
-      {"distilbert", "DistilBertModel", kTokens, false, BuildDistilBert},
-      {"albert", "AlbertModel", kTokens, false, BuildAlbert},
-      {"openai-gpt", "OpenAIGPTModel", kTokens, false, BuildOpenAiGpt},
-      {"gpt2", "GPT2Model", kTokens, true, BuildGpt2},
-      {"ctrl", "CTRLModel", kTokens, true, BuildCtrl},
-      {"t5", "T5Model", kTokensBothWays, true, BuildT5},
-      {"bart", "BartModel", kTokensBothWays, true, BuildBart},
-      {"vit", "ViTModel", kImage, false, BuildVit},
-      {"llama", "LlamaModel", kTokens, true, BuildLlama},
-      {"mistral", "MistralModel", kTokens, true, BuildMistral},
-      {"mixtral", "MixtralModel", kTokens, true, BuildMixtral},
-      {"qwen2", "Qwen2Model", kTokens, true, BuildQwen2},
-      {"qwen3", "Qwen3Model", kTokens, true, BuildQwen3},
-      {"gemma", "GemmaModel", kTokens, true, BuildGemma},
-      {"gemma2", "Gemma2Model", kTokens, true, BuildGemma2},
-      {"phi", "PhiModel", kTokens, true, BuildPhi},
-      {"phi3", "Phi3Model", kTokens, true, BuildPhi3},
-      {"gpt_neox", "GPTNeoXModel", kTokens, true, BuildGptNeox},
+#define BERYL_FAMILY(type, root, lineage, input, generates, build, heads_of, ...) \
+  {type, root, lineage, input, generates, build, heads_of, {__VA_ARGS__}},
+#include "models/family_table.inc"
+#undef BERYL_FAMILY
   };
   return kAll;
 }
@@ -49,7 +32,7 @@ int64_t ReadLayers(Config& config, Keys keys, int64_t otherwise) {
   constexpr int64_t kMost = 4096;
   const int64_t layers = config.Int(keys, otherwise);
   config.Require(layers <= kMost, *keys.begin(),
-                 fmt::format("more than {} layers are not described", kMost));
+                 fmt::format("more than {} layers are not supported", kMost));
   return layers;
 }
 
@@ -62,25 +45,26 @@ void RequireHeads(Config& config, std::string_view heads_key, const Sizes& sizes
 void RequirePositions(Config& config, std::string_view key, const Pass& pass, int64_t positions) {
   config.Require(pass.cached + pass.tokens <= positions, key,
                  fmt::format("the model has {} positions, {} tokens do not fit; ask for fewer, or "
-                             "--set {}=N",
-                             positions, pass.cached + pass.tokens, key));
+                             "set {}=N",
+                             positions, pass.cached + pass.tokens, key),
+                 {"set"});
 }
 
 std::string ReadActivation(Config& config, Keys keys, const std::string& otherwise) {
   std::string name = config.Text(keys, otherwise);
   config.Require(FindActivation(name) != nullptr, *keys.begin(),
-                 fmt::format("'{}' is not known; there are {}", name, ActivationNames()));
+                 fmt::format("'{}' is unknown; expected one of {}", name, ActivationNames()));
   return name;
 }
 
 void RequireGpus(Config& config, std::string_view key, const Pass& pass, int64_t heads) {
   config.Require(heads % pass.gpus == 0, key,
-                 fmt::format("{} heads cannot be shared out over {} GPUs", heads, pass.gpus));
+                 fmt::format("{} heads cannot be divided among {} GPUs", heads, pass.gpus));
 }
 
 void RequireNoCrossAttention(Config& config) {
   config.Require(!config.Bool({"add_cross_attention"}, false), "add_cross_attention",
-                 "models that attend to another model's output are not described");
+                 "models that attend to another model's output are not supported");
 }
 
 }  // namespace beryl::models

@@ -5,19 +5,14 @@
 #include <map>
 #include <set>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "base/json.h"
+#include "base/matchers_for_test.h"
 #include "base/text.h"
 #include "models/families.h"
 #include "models/models.h"
 
 namespace beryl::models {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::UnorderedElementsAre;
 
 struct SmallModel {
   std::string name;

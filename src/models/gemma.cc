@@ -15,7 +15,7 @@ BareModel BuildGemma(Graph& graph, Config& config) {
                                     .tied = true});
   parts.qkv_bias = parts.out_bias = config.Bool({"attention_bias"}, false);
   parts.gemma = true;
-  // Configurations of the first checkpoints say gelu; the model was never run with it.
+  // The first checkpoints' configurations say gelu, but the model never ran with it.
   if (parts.activation == "gelu") parts.activation = "gelu_pytorch_tanh";
   return config.error() ? BareModel{} : BuildDecoder(graph, parts);
 }
@@ -36,7 +36,7 @@ BareModel BuildGemma2(Graph& graph, Config& config) {
   parts.softcap = config.MaybeNumber({"attn_logit_softcapping"}, 50).has_value();
   parts.gemma = true;
   parts.sandwich = true;
-  // Every other layer sees a window, the first one does.
+  // Every other layer has a window, starting with the first.
   SetWindows(
       config, parts, config.MaybeInt({"sliding_window"}, 4096),
       [](int64_t layer, int64_t) { return layer % 2 == 0; }, 0);

@@ -6,15 +6,14 @@ namespace {
 
 constexpr std::string_view kConv1D = "Conv1D";
 
-// The projection to queries, keys and values is one, and so is what it gives: parts of it are
-// views.
+// Queries, keys and values come from one projection; they are views of its output.
 Tensor Attention(Graph& graph, const Sizes& sizes, const std::string& type,
                  const AttentionOptions& options, const Tensor& x) {
   return graph.Module("attn", type, x, [&] {
     const Tensor qkv =
         graph.Linear("c_attn", x, 3 * sizes.hidden, {.split = Split::kColumns, .type = kConv1D});
     const Tensor part = qkv.WithLast(sizes.hidden);
-    graph.Dropout("attn_dropout", x);
+    graph.AttentionDropout("attn_dropout", x);
     const Tensor context = Attend(graph, part, part, part, options);
     const Tensor y =
         graph.Linear("c_proj", context, sizes.hidden, {.split = Split::kRows, .type = kConv1D});
@@ -87,15 +86,15 @@ BareModel BuildGpt2(Graph& graph, Config& config) {
   return {.hidden = x, .vocab = sizes.vocab, .tied = tied};
 }
 
-// The first GPT: normalised behind each part, not before, and nothing is cached.
+// The first GPT: norms after each part instead of before, and no cache.
 BareModel BuildOpenAiGpt(Graph& graph, Config& config) {
   const Pass& pass = graph.pass();
   const Sizes sizes = ReadGpt(config, pass, 40478, 512);
-  // What its code calls gelu is what others call gelu_new.
+  // Its code calls gelu what others call gelu_new.
   std::string activation = config.Text({"afn"}, "gelu");
   config.Require(
       activation == "gelu" || activation == "relu" || activation == "silu" || activation == "swish",
-      "afn", "there are gelu, relu, silu and swish");
+      "afn", "must be gelu, relu, silu or swish");
   if (activation == "gelu") activation = "gelu_new";
   if (config.error()) return {};
   const AttentionOptions options = OptionsOf(sizes, AttentionOptions::Mask::kWeigh);
@@ -110,7 +109,7 @@ BareModel BuildOpenAiGpt(Graph& graph, Config& config) {
     x = graph.Module(Numbered("h", i), "Block", x, [&] {
       x = graph.Add(Attention(graph, sizes, "Attention", options, x), x);
       x = graph.LayerNorm("ln_1", x);
-      // One activation module serves all layers; it has the scope of the first.
+      // All layers share one activation module, with the scope of the first.
       x = graph.Add(Mlp(graph, sizes, "MLP", activation, i == 0, x), x);
       return graph.LayerNorm("ln_2", x);
     });

@@ -3,8 +3,8 @@
 
 namespace beryl::models {
 
-// GPT-NeoX and the Pythias: attention and feed-forward side by side, each on a norm of its own, or
-// one after the other.
+// GPT-NeoX and Pythia: attention and feed-forward in parallel, each with its own norm, or in
+// sequence.
 BareModel BuildGptNeox(Graph& graph, Config& config) {
   const Pass& pass = graph.pass();
   Sizes sizes;
@@ -21,7 +21,7 @@ BareModel BuildGptNeox(Graph& graph, Config& config) {
   const bool tied = config.Bool({"tie_word_embeddings"}, false);
   RequireHeads(config, "num_attention_heads", sizes);
   RequireGpus(config, "num_attention_heads", pass, sizes.heads);
-  config.Require(turned > 0 && turned <= 1, "rotary_pct", "has to be above 0, at most 1");
+  config.Require(turned > 0 && turned <= 1, "rotary_pct", "must be above 0 and at most 1");
   if (config.error()) return {};
   const int64_t head_dim = sizes.hidden / sizes.heads;
   const auto rotary = static_cast<int64_t>(static_cast<double>(head_dim) * turned);
@@ -48,7 +48,7 @@ BareModel BuildGptNeox(Graph& graph, Config& config) {
                             {.bias = bias, .split = Split::kRows});
       });
       graph.Dropout("post_attention_dropout", attended);
-      // One after the other: the first sum is taken before the second norm.
+      // In sequence: the first addition precedes the second norm.
       if (!parallel) x = graph.Add(attended, x);
       Tensor y = graph.LayerNorm("post_attention_layernorm", x);
       y = graph.Module("mlp", "GPTNeoXMLP", y, [&] {

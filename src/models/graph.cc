@@ -1,21 +1,12 @@
 #include "models/graph.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "models/activations.h"
 
 namespace beryl::models {
 namespace {
-
-double ActivationWidth(Dtype dtype) { return dtype == Dtype::kFloat32 ? 4 : 2; }
-
-double WeightWidth(Dtype dtype) {
-  if (dtype == Dtype::kInt8) return 1;
-  if (dtype == Dtype::kInt4) return 0.5;
-  return ActivationWidth(dtype);
-}
 
 Shape ShapeOf(std::initializer_list<int64_t> dims) {
   Shape shape;
@@ -67,7 +58,7 @@ void Graph::Open(std::string name, std::string_view type, Level level,
     const DescribedNode& parent = nodes_[open_.back()];
     node.parent = open_.back();
     node.depth = static_cast<uint16_t>(open_.size());
-    // What has no name of its own runs in the scope of its module.
+    // A node without a name has the scope of its module.
     if (!name.empty()) described.scope.reserve(parent.scope.size() + 1 + name.size());
     described.scope = parent.scope;
     if (!name.empty()) {
@@ -87,7 +78,7 @@ Tensor Graph::Close(const Tensor& output) {
   const NodeId id = open_.back();
   open_.pop_back();
   tree_.nodes[id].end = static_cast<NodeId>(tree_.nodes.size());
-  // Where shapes of what is inside came between, the inputs move up to stand before the output.
+  // If shapes of inner nodes were added in between, the inputs are moved next to the output.
   DescribedNode& node = nodes_[id];
   const uint32_t first = node.first_shape;
   if (first + node.input_count < shapes_.size()) {
@@ -124,12 +115,14 @@ Tensor Graph::Math(std::string_view name, MathKind kind, std::initializer_list<T
 
 void Graph::AlsoReads(const Tensor& tensor) {
   if (tensor.made_by == kNoNode) return;
-  const Flow flow = {tensor.made_by, static_cast<NodeId>(nodes_.size() - 1)};
+  const auto dropped = dropped_.find(tensor.made_by);
+  const NodeId from = dropped == dropped_.end() ? tensor.made_by : dropped->second;
+  const Flow flow = {from, static_cast<NodeId>(nodes_.size() - 1)};
   if (flows_.empty() || flows_.back() < flow) {
     flows_.push_back(flow);
     return;
   }
-  // Operations come in order: only what this one takes, which is little, may be out of order.
+  // Operations come in order, so only the few inputs of this one can be out of order.
   const auto at = std::lower_bound(flows_.begin(), flows_.end(), flow);
   if (*at != flow) flows_.insert(at, flow);
 }
@@ -157,7 +150,7 @@ Tensor Graph::CopyTo(std::string_view name, const Tensor& x, const Tensor& outpu
 
 Tensor Graph::AllReduce(const Tensor& partial) {
   if (pass_.gpus == 1) return partial;
-  // A ring: each GPU sends its share on twice round, but for one step.
+  // A ring: each GPU sends its share around twice, minus one step.
   const auto gpus = static_cast<double>(pass_.gpus);
   Work work;
   work.bytes_sent = 2 * (gpus - 1) * partial.Bytes();
@@ -170,20 +163,19 @@ Tensor Graph::AllReduce(const Tensor& partial) {
 Tensor Graph::Linear(std::string name, const Tensor& x, int64_t out, const LinearOptions& options) {
   const int64_t in = x.Last();
   const auto weights = static_cast<double>(in) * static_cast<double>(out);
-  const uint64_t parameters =
-      static_cast<uint64_t>(in) * static_cast<uint64_t>(out) + (options.bias ? uint64_t(out) : 0);
   Tensor y = x.WithLast(out);
   y.width = activation_width_;
   y.split = pass_.gpus > 1 && options.split == Split::kColumns;
   Open(std::move(name), options.type, Level::kMl, {x});
-  if (options.counted) AddParameters(parameters);
-  if (options.counted && options.tied) ShareTable(static_cast<uint64_t>(weights));
+  if (options.counted && options.tied) AddSharedTable(out, in);
+  if (options.counted && !options.tied) AddWeight({out, in});
+  if (options.counted && options.bias) AddWeight({out});
   const bool split = pass_.gpus > 1 && options.split != Split::kNone;
   const auto gpus = static_cast<double>(pass_.gpus);
   Work work;
   work.matmul_flops = 2 * x.Elements() * static_cast<double>(out);
   work.flops = work.matmul_flops + (options.bias ? y.Elements() : 0);
-  // Tables of words stay as wide as what is looked up in them.
+  // Word tables keep the width of the values looked up in them.
   const double width = options.tied ? activation_width_ : weight_width_;
   work.bytes_read = weights * width + (options.bias ? double(out) * activation_width_ : 0);
   if (options.split == Split::kNone) work = work * gpus;
@@ -198,8 +190,8 @@ Tensor Graph::Gather(const Tensor& ids, int64_t rows, int64_t width, bool tied) 
   Tensor y = ids;
   y.shape.dims[y.shape.rank++] = width;
   y.width = activation_width_;
-  AddParameters(static_cast<uint64_t>(rows) * static_cast<uint64_t>(width));
-  if (tied) ShareTable(static_cast<uint64_t>(rows) * static_cast<uint64_t>(width));
+  if (tied) AddSharedTable(rows, width);
+  if (!tied) AddWeight({rows, width});
   Work work;
   work.bytes_read = ids.Bytes() + y.Bytes();
   work.bytes_written = y.Bytes();
@@ -224,9 +216,9 @@ Tensor Graph::ScaledEmbedding(std::string name, std::string_view type, const Ten
 
 void Graph::Unused(std::string name, std::string_view type, uint64_t parameters, bool tied) {
   Open(std::move(name), type, Level::kMl, {});
-  AddParameters(parameters);
-  nodes_[open_.back()].runs = 0;
   if (tied) ShareTable(parameters);
+  if (!tied) AddParameters(parameters);
+  nodes_[open_.back()].runs = 0;
   const NodeId id = open_.back();
   open_.pop_back();
   tree_.nodes[id].end = static_cast<NodeId>(tree_.nodes.size());
@@ -234,7 +226,9 @@ void Graph::Unused(std::string name, std::string_view type, uint64_t parameters,
 
 Tensor Graph::LayerNorm(std::string name, const Tensor& x) {
   const auto width = static_cast<uint64_t>(x.Last());
-  return Primitive(std::move(name), "LayerNorm", x, 2 * width, [&] {
+  return Primitive(std::move(name), "LayerNorm", x, 0, [&] {
+    AddWeight({x.Last()});
+    AddWeight({x.Last()});
     Work work;
     work.flops = 8 * x.Elements();
     work.bytes_read = x.Bytes() + 2 * static_cast<double>(width) * activation_width_;
@@ -246,7 +240,7 @@ Tensor Graph::LayerNorm(std::string name, const Tensor& x) {
 Tensor Graph::RmsNorm(std::string name, std::string_view type, const Tensor& x, bool shifted) {
   const auto width = static_cast<uint64_t>(x.Last());
   return Primitive(std::move(name), type, x, width, [&] {
-    // In float32, whatever the model is in.
+    // In float32, whatever the model's type.
     Tensor wide = x;
     wide.width = 4;
     Tensor row = wide.WithLast(1);
@@ -277,7 +271,9 @@ Tensor Graph::Conv2d(std::string name, const Tensor& image, int64_t out_channels
       static_cast<double>(channels * patch_height) * static_cast<double>(patch_width);
   const auto parameters = static_cast<uint64_t>(kernel) * static_cast<uint64_t>(out_channels) +
                           static_cast<uint64_t>(out_channels);
-  return Primitive(std::move(name), "Conv2d", image, parameters, [&] {
+  return Primitive(std::move(name), "Conv2d", image, 0, [&] {
+    AddWeight({out_channels, channels, patch_height, patch_width});
+    AddWeight({out_channels});
     Work work;
     work.matmul_flops = 2 * y.Elements() * kernel;
     work.flops = work.matmul_flops + y.Elements();
@@ -312,7 +308,41 @@ Tensor Graph::Tanh(std::string name, const Tensor& x) {
 }
 
 void Graph::Dropout(std::string name, const Tensor& x) {
+  std::ignore = Primitive(std::move(name), "Dropout", x, 0, [&] { return Drop(x); });
+}
+
+void Graph::AttentionDropout(std::string name, const Tensor& x) {
   std::ignore = Primitive(std::move(name), "Dropout", x, 0, [&] { return x; });
+}
+
+Tensor Graph::Dropped(const Tensor& x) {
+  Tensor kept = x.Of({});
+  kept.width = 1;
+  kept = Elementwise("bernoulli", {}, kept);
+  const Tensor y = Elementwise("mul", {x, kept}, x);
+  if (x.made_by != kNoNode) dropped_[x.made_by] = y.made_by;
+  return y;
+}
+
+Tensor Graph::Loss(const Tensor& logits) {
+  return Primitive("loss", "CrossEntropyLoss", logits, 0, [&] {
+    // In float32, whatever the model's type.
+    Tensor wide = logits;
+    wide.width = 4;
+    if (logits.width < 4) wide = CopyTo("to", logits, wide);
+    Work work;
+    work.flops = 5 * wide.Elements();
+    work.bytes_read = work.bytes_written = wide.Bytes();
+    wide = Math("log_softmax", MathKind::kSoftmax, {wide}, wide, work, false);
+    const Tensor rows = wide.WithLast(1);
+    Tensor loss = rows;
+    loss.shape = ShapeOf({1});
+    Work reduce;
+    reduce.flops = rows.Elements();
+    reduce.bytes_read = 3 * rows.Elements() * 4;  // the chosen numbers, and 64-bit labels
+    reduce.bytes_written = loss.Bytes();
+    return Math("nll_loss", MathKind::kReduce, {wide}, loss, reduce, false);
+  });
 }
 
 Tensor Graph::MatMul(double batch, int64_t m, int64_t k, int64_t n, const Tensor& left,
@@ -338,9 +368,23 @@ Tensor Graph::Softmax(const Tensor& x) {
   });
 }
 
+void Graph::AddWeight(std::initializer_list<int64_t> dims) {
+  const Shape shape = ShapeOf(dims);
+  if (shape.Elements() == 0) return;
+  nodes_[open_.back()].parameters += static_cast<uint64_t>(shape.Elements());
+  weights_.push_back(shape);
+}
+
 void Graph::ShareTable(uint64_t parameters) {
+  nodes_[open_.back()].parameters += parameters;
   tied_.push_back(open_.back());
   tied_parameters_ = parameters;
+}
+
+void Graph::AddSharedTable(int64_t rows, int64_t width) {
+  const Shape table = ShapeOf({rows, width});
+  ShareTable(static_cast<uint64_t>(table.Elements()));
+  if (!std::exchange(has_shared_table_, true)) weights_.push_back(table);
 }
 
 void Graph::CountTiedOnce() {
@@ -362,7 +406,7 @@ void Graph::Assume(const Note& note) {
 }
 
 void Graph::Finish(const Tensor& output) {
-  // What goes into the model is what goes into its first module.
+  // The model's input is the input of its first module.
   for (NodeId node = 1; node < nodes_.size(); node = tree_.nodes[node].end) {
     if (nodes_[node].input_count == 0 || tree_.nodes[node].level == Level::kMath) continue;
     nodes_[0].first_shape = nodes_[node].first_shape;
@@ -383,6 +427,7 @@ void Graph::Take(Description& description) {
   description.tree = std::move(tree_);
   description.nodes = std::move(nodes_);
   description.shapes = std::move(shapes_);
+  description.weights = std::move(weights_);
   description.flows = std::move(flows_);
   description.notes = std::move(notes_);
 }

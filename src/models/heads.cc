@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,7 +17,7 @@ Tensor LastToken(Tensor hidden) {
   return hidden;
 }
 
-// A pass goes through the head with all its tokens; of a generation only the next one is wanted.
+// A pass sends all its tokens through the head; a generation needs only the last one.
 Tensor Tokens(At at) {
   return at.graph.pass().phase == RunPhase::kForward ? at.model.hidden : LastToken(at.model.hidden);
 }
@@ -56,7 +55,8 @@ Tensor CappedLmHead(At at) {
   return at.graph.Scale(logits);
 }
 
-// Its tables are always one. Those of the first version are small, so the hidden state is too.
+// Its tables are always shared. The first version scales the hidden state down, because its tables
+// are small.
 Tensor T5LmHead(At at) {
   Tensor x = Tokens(at);
   if (at.config.Bool({"scale_decoder_outputs"}, at.model.tied)) x = at.graph.Scale(x);
@@ -68,8 +68,8 @@ Tensor BartLmHead(At at) {
   return at.graph.Add(logits, at.graph.Activation({1, at.model.vocab}));
 }
 
-// The bias that the library keeps beside the decoder's: the same one where tables are tied, else
-// one that nothing reads.
+// The bias that the library keeps in addition to the decoder's: the same one if tables are tied,
+// otherwise one that nothing reads.
 void KeepBias(At at) {
   if (!Tied(at)) at.graph.AddParameters(static_cast<uint64_t>(at.model.vocab));
 }
@@ -148,6 +148,11 @@ Tensor ClassifyPooled(At at) {
   return Labelled(at, "classifier", Dropped(at, "dropout", at.model.pooled));
 }
 
+// One score for each choice; every choice is a sequence of its own.
+Tensor ScoreChoices(At at) {
+  return at.graph.Linear("classifier", Dropped(at, "dropout", at.model.pooled), 1);
+}
+
 Tensor AlbertPreTraining(At at) {
   const Tensor words = AlbertMaskedLm(at);
   std::ignore = at.graph.Module("sop_classifier", "AlbertSOPHead", at.model.pooled,
@@ -175,7 +180,8 @@ Tensor RobertaClassifyFirst(At at) {
   return ClassificationHead(at, "classifier", FirstToken(at), Labels(at));
 }
 
-// What stands at the last end-of-sequence token. The library checks that all have as many.
+// The state at the last end-of-sequence token. The library checks that all sequences have the same
+// number of them.
 Tensor ClassifyEnd(At at, int64_t labels) {
   Graph& graph = at.graph;
   const Tensor ids = graph.Ids({graph.pass().batch, graph.pass().encoded});
@@ -193,7 +199,7 @@ Tensor ClassifyEnd(At at, int64_t labels) {
 Tensor T5ClassifyEnd(At at) { return ClassifyEnd(at, Labels(at)); }
 Tensor BartClassifyEnd(At at) { return ClassifyEnd(at, Labels(at, 3)); }
 
-// The logits of the last token that is no padding, of logits for all.
+// Selects the logits of the last token that is not padding.
 Tensor OfLastToken(At at, const Tensor& logits) {
   Graph& graph = at.graph;
   const Tensor ids = graph.Ids({logits.shape.dims[0], logits.shape.dims[1]});
@@ -224,8 +230,8 @@ Tensor ScoreTokens(At at) {
                   at.config.Bool({"token_classification_bias"}, true));
 }
 
-// Where an answer starts and where it ends, each laid out for itself.
-Tensor Span(At at, const Tensor& x) {
+// Logits for the start and the end of an answer, each made contiguous.
+Tensor AnswerLogits(At at, const Tensor& x) {
   const Tensor logits = at.graph.Linear("qa_outputs", x, 2);
   const Tensor part = at.graph.Activation({x.shape.dims[0], x.shape.dims[1]}).Of(logits);
   at.graph.Views(3, logits);
@@ -233,17 +239,16 @@ Tensor Span(At at, const Tensor& x) {
   return at.graph.Copy("contiguous", part);
 }
 
-Tensor Answer(At at) { return Span(at, Tokens(at)); }
-Tensor DistilBertAnswer(At at) { return Span(at, Dropped(at, "dropout", Tokens(at))); }
+Tensor Answer(At at) { return AnswerLogits(at, Tokens(at)); }
+Tensor DistilBertAnswer(At at) { return AnswerLogits(at, Dropped(at, "dropout", Tokens(at))); }
 
 Tensor Nothing(At at) { return at.model.hidden; }
 
 const std::vector<HeadForm>& Forms() {
   using enum Without;
   static const std::vector<HeadForm> kAll = {
-      // The next word, or the hidden ones.
-      {"llama mistral mixtral qwen2 qwen3 gemma phi3 gpt_neox", "ForCausalLM", kNothing, true,
-       LmHead},
+      // The next word, or masked words.
+      {"llama gemma gpt_neox", "ForCausalLM", kNothing, true, LmHead},
       {"phi", "ForCausalLM", kNothing, true, LmHeadWithBias},
       {"gemma2", "ForCausalLM", kNothing, true, CappedLmHead},
       {"bart", "ForCausalLM", kEncoder, true, LmHead},
@@ -253,8 +258,8 @@ const std::vector<HeadForm>& Forms() {
       {"bart", "ForConditionalGeneration", kNothing, true, BartLmHead},
       {"bert", "LMHeadModel", kPooler, true, BertMaskedLm},
       {"bert", "ForMaskedLM", kPooler, false, BertMaskedLm},
-      {"roberta xlm-roberta", "ForCausalLM", kPooler, true, RobertaMaskedLm},
-      {"roberta xlm-roberta", "ForMaskedLM", kPooler, false, RobertaMaskedLm},
+      {"roberta", "ForCausalLM", kPooler, true, RobertaMaskedLm},
+      {"roberta", "ForMaskedLM", kPooler, false, RobertaMaskedLm},
       {"albert", "ForMaskedLM", kPooler, false, AlbertMaskedLm},
       {"distilbert", "ForMaskedLM", kNothing, false, DistilBertMaskedLm},
       {"bert", "ForPreTraining", kNothing, false, BertPreTraining},
@@ -262,25 +267,24 @@ const std::vector<HeadForm>& Forms() {
       {"albert", "ForPreTraining", kNothing, false, AlbertPreTraining},
       // Labels of a sequence or an image.
       {"bert albert", "ForSequenceClassification", kNothing, false, ClassifyPooled},
-      {"roberta xlm-roberta", "ForSequenceClassification", kPooler, false, RobertaClassifyFirst},
+      {"roberta", "ForSequenceClassification", kPooler, false, RobertaClassifyFirst},
       {"distilbert", "ForSequenceClassification", kNothing, false, DistilBertClassifyFirst},
       {"t5", "ForSequenceClassification", kNothing, false, T5ClassifyEnd},
       {"bart", "ForSequenceClassification", kNothing, false, BartClassifyEnd},
       {"ctrl", "ForSequenceClassification", kNothing, false, CtrlClassifyLast},
-      {"gpt2 openai-gpt gpt_neox llama mistral mixtral qwen2 qwen3 gemma gemma2 phi phi3",
-       "ForSequenceClassification", kNothing, false, ScoreLast},
+      {"gpt2 openai-gpt gpt_neox llama gemma gemma2 phi", "ForSequenceClassification", kNothing,
+       false, ScoreLast},
       {"vit", "ForImageClassification", kPooler, false, ClassifyFirst},
+      {"bert roberta albert", "ForMultipleChoice", kNothing, false, ScoreChoices},
       // Labels of each token.
-      {"bert roberta xlm-roberta albert", "ForTokenClassification", kPooler, false, ClassifyTokens},
+      {"bert roberta albert", "ForTokenClassification", kPooler, false, ClassifyTokens},
       {"distilbert gpt2 gpt_neox", "ForTokenClassification", kNothing, false, ClassifyTokens},
       {"t5", "ForTokenClassification", kDecoder, false, ClassifyTokens},
-      {"llama mistral mixtral qwen2 qwen3 gemma gemma2 phi phi3", "ForTokenClassification",
-       kNothing, false, ScoreTokens},
-      // Where an answer stands.
-      {"bert roberta xlm-roberta albert", "ForQuestionAnswering", kPooler, false, Answer},
+      {"llama gemma gemma2 phi", "ForTokenClassification", kNothing, false, ScoreTokens},
+      // The position of an answer.
+      {"bert roberta albert", "ForQuestionAnswering", kPooler, false, Answer},
       {"distilbert", "ForQuestionAnswering", kNothing, false, DistilBertAnswer},
-      {"t5 bart gpt2 gpt_neox llama mistral mixtral qwen2 qwen3", "ForQuestionAnswering", kNothing,
-       false, Answer},
+      {"t5 bart gpt2 gpt_neox llama", "ForQuestionAnswering", kNothing, false, Answer},
       // A part of the bare model.
       {"t5", "EncoderModel", kDecoder, false, Nothing},
   };
@@ -303,13 +307,13 @@ const HeadForm* FindHead(const Family& family, std::string_view architecture) {
   if (!architecture.starts_with(prefix)) return nullptr;
   architecture.remove_prefix(prefix.size());
   for (const HeadForm& form : Forms()) {
-    if (form.task == architecture && IsOneOf(family.model_type, form.families)) return &form;
+    if (form.task == architecture && IsOneOf(family.heads_of, form.families)) return &form;
   }
   return nullptr;
 }
 
 void LanguageModelHead(Graph& graph, const BareModel& model) {
-  // A tied table is told where the words are.
+  // A tied table is counted with the word embedding.
   std::ignore = graph.Linear("lm_head", LastToken(model.hidden), model.vocab,
                              {.bias = false, .tied = model.tied, .counted = !model.tied});
 }

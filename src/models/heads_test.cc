@@ -1,17 +1,11 @@
 #include "models/heads.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include "base/matchers_for_test.h"
 #include "models/models.h"
 #include "types/note_testing.h"
 
 namespace beryl::models {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 std::string Llama(const std::string& more) {
   return R"({"model_type": "llama", "vocab_size": 101, "hidden_size": 48, "num_hidden_layers": 2,
@@ -171,8 +165,9 @@ TEST(HeadsTest, AnEncoderAloneHasNoDecoder) {
     EXPECT_NE(Find(description, "encoder.block.0"), 0u);
     EXPECT_EQ(Find(description, "decoder.block.0"), 0u);
     EXPECT_EQ(description.input.decoder_seq, 0);
-    EXPECT_THAT(Refusal(T5(name), {.seq = 5, .decoder_seq = 3}), HasSubstr("--decoder-seq"));
-    EXPECT_THAT(Refusal(T5(name), {.prompt = 5}), HasSubstr("--prompt"));
+    EXPECT_THAT(Refusal(T5(name), {.seq = 5, .decoder_seq = 3}),
+                HasSubstr("sequence length of the decoder"));
+    EXPECT_THAT(Refusal(T5(name), {.prompt = 5}), HasSubstr("a prompt"));
   }
 }
 

@@ -1,8 +1,9 @@
-// Models from their description: from a name of the catalog or a Hugging Face config.json to the
-// model's tree with shapes, operations, bytes and parameters. No weights, no Python, no network.
+// Describes models: turns a catalog name or a Hugging Face config.json into the model's tree with
+// shapes, operations, bytes and parameters. Needs no weights, no Python, no network.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,7 +14,7 @@
 
 namespace beryl::models {
 
-// A configuration, and what its model is called.
+// A configuration and the name of its model.
 struct ModelConfig {
   std::string name;
   std::string text;  // of a config.json
@@ -22,54 +23,65 @@ struct ModelConfig {
 struct CatalogEntry {
   std::string name;
   std::string family;
-  std::string config;  // the text of its config.json, as far as it decides the tree
+  std::string config;  // the part of its config.json that determines the tree
 };
-// In the order of the catalog: by family.
+// Ordered by family, as in the catalog.
 const std::vector<CatalogEntry>& Catalog();
-// By its name, with or without the organisation before it, in any case. The error names near ones.
+// Finds a model by name, with or without the organisation, ignoring case. The error suggests
+// similar names.
 Result<ModelConfig> FindConfig(std::string_view name);
-// The model types that are known: "bert, roberta, ...".
+// The known model types: "bert, roberta, ...".
 std::string FamilyNames();
 
-// What a family's models take and do.
+// The models that a family descends from: "BERT" for roberta and distilbert, "GPT" for gpt2. Empty
+// if the family is unknown.
+std::string_view LineageOf(std::string_view family);
+
+// What a family's models take as input, and whether they generate.
 struct ModelTraits {
   bool generates = false;
   bool encoder_decoder = false;
   bool takes_images = false;
-  int64_t vocabulary = 0;  // rows of the table of words; 0: it has none
+  int64_t vocabulary = 0;  // rows of the word table; 0: it has none
 };
-// Fails as Describe does where the family is not known.
+// Fails like Describe if the family is unknown.
 Result<ModelTraits> TraitsOf(const ModelConfig& config);
-// Whether a class is the model of this configuration, bare or with a head that is known.
+// Whether a class is this configuration's model, bare or with a known head.
 bool IsClassOf(const ModelConfig& config, std::string_view name);
 
-// What stands behind the bare model.
+// The layers after the bare model.
 enum class HeadChoice : uint8_t {
   kNone,
   kLanguageModel,  // the language model's head, on the last token of each sequence
-  // The one of the class that the configuration's 'architectures' names first: what was run. On all
-  // tokens, in a generation on the last. The bare model, if that is named, or nothing is.
+  // The head of the class that the configuration's 'architectures' names first, that is, of the
+  // model that ran: on all tokens, in a generation on the last. The bare model, if that is named or
+  // nothing is.
   kArchitecture,
+  // The same; without a named class, a generation has the language model's head, and what is
+  // trained the head that its family is best known for, because neither works without one.
+  kUsual,
 };
 
 struct DescribeOptions {
-  // 0 for what was not asked for. Without seq and prompt, 128 tokens, or as many as fit.
+  // 0 for values that were not given. Without seq and prompt: 128 tokens, or as many as fit.
   ModelInput input = {};
-  Dtype dtype = Dtype::kFloat32;
+  std::optional<Dtype> dtype = Dtype::kFloat32;  // nothing: the configuration's, else float32
   AttentionKind attention = AttentionKind::kEager;
+  std::string attention_of = {};  // the profile whose attention this is; empty: no profile's
   HeadChoice head = HeadChoice::kNone;
-  std::string architecture = {};  // with kArchitecture: instead of what the configuration names
+  std::optional<Training> training = {};  // nothing: it is not trained
+  std::string architecture = {};          // with kArchitecture: overrides the configuration
   // Keys of the configuration to change, and their values as text.
   std::vector<std::pair<std::string, std::string>> set = {};
-  // Where the hidden size is set: heads and inner sizes follow it, unless they are set too.
+  // If the hidden size is set, heads and inner sizes follow it unless they are set too.
   bool follow_hidden_size = false;
 };
 
-// Whether a key is a hidden size, by any of the names that families have for it.
+// Whether a key is a hidden size, by any of its names.
 bool IsHiddenSize(std::string_view key);
 
-// Fails where the configuration is of no known family or contradicts itself, with the key's name;
-// where `set` has a key that the family does not know; where the input does not suit the model.
+// Fails if the family is unknown, the configuration contradicts itself (the error names the key),
+// `set` has a key unknown to the family, or the input does not fit the model.
 Result<Description> Describe(const ModelConfig& config, const DescribeOptions& options);
 
 }  // namespace beryl::models

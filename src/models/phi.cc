@@ -5,7 +5,7 @@
 
 namespace beryl::models {
 
-// Attention and feed-forward side by side on one norm; part of each head turns with its position.
+// Attention and feed-forward in parallel on one norm; a part of each head is rotated by position.
 BareModel BuildPhi(Graph& graph, Config& config) {
   const Pass& pass = graph.pass();
   const DecoderParts parts = ReadDecoder(config, pass, "Phi",
@@ -19,7 +19,7 @@ BareModel BuildPhi(Graph& graph, Config& config) {
       config.Number({"rope_parameters.partial_rotary_factor", "partial_rotary_factor"}, 0.5);
   const bool qk_norm = config.Bool({"qk_layernorm"}, false);
   config.Require(turned > 0 && turned <= 1, "partial_rotary_factor",
-                 "has to be above 0, at most 1");
+                 "must be above 0 and at most 1");
   if (config.error()) return {};
   const Sizes& sizes = parts.sizes;
   const auto rotary = static_cast<int64_t>(static_cast<double>(parts.head_dim) * turned);

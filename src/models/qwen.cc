@@ -3,12 +3,12 @@
 namespace beryl::models {
 namespace {
 
-// The layers from max_window_layers on see a window, where windows are used at all.
+// Layers from max_window_layers on have a window, if windows are used at all.
 void ReadWindows(Config& config, DecoderParts& parts) {
   const bool windows = config.Bool({"use_sliding_window"}, false);
   const auto window = config.MaybeInt({"sliding_window"}, 4096);
   const double from = config.Number({"max_window_layers"}, 28);
-  config.Require(from >= 0 && from <= 1e6, "max_window_layers", "has to be a number from 0 on");
+  config.Require(from >= 0 && from <= 1e6, "max_window_layers", "must be a number of 0 or more");
   if (config.error()) return;
   SetWindows(
       config, parts, windows ? window : std::nullopt,

@@ -18,21 +18,21 @@ Tensor Norm(Graph& graph, const std::string& name, const Tensor& x) {
   return graph.RmsNorm(name, "T5LayerNorm", x);
 }
 
-// Which bucket of distances each pair of positions falls into, and the bias of each bucket.
+// The bucket of distances for each pair of positions, and the bias of each bucket.
 Tensor RelativeBias(Graph& graph, const T5Parts& parts, int64_t tokens, int64_t keys) {
   Tensor pairs = graph.Ids({tokens, keys});
   for (int i = 0; i < 15; ++i) pairs = graph.Elementwise("bucket", {pairs}, pairs);
   return graph.Embedding("relative_attention_bias", pairs, parts.buckets, parts.sizes.heads);
 }
 
-// What attention to itself takes that is made once for all layers of a stack.
+// Inputs of self-attention that are computed once for all layers of a stack.
 struct MadeOnce {
   Tensor mask;
   Tensor bias;
 };
 
-// `memory`: what is attended to is the encoder's output; else x itself. The first layer makes the
-// bias, if it is no memory's.
+// `memory`: attends to the encoder's output, otherwise to x. The first self-attention layer
+// computes the bias.
 Tensor Attention(Graph& graph, const T5Parts& parts, const std::string& name, bool decoder,
                  const Tensor* memory, bool makes_bias, MadeOnce& made, const Tensor& x) {
   const Pass& pass = graph.pass();
@@ -76,7 +76,7 @@ Tensor FeedForward(Graph& graph, const T5Parts& parts, int64_t index, const Tens
   });
 }
 
-// `memory`: the encoder's output, of the decoder.
+// `memory`: for the decoder, the encoder's output.
 Tensor Stack(Graph& graph, const T5Parts& parts, const char* name, int64_t layers, int64_t tokens,
              const Tensor* memory) {
   const bool decoder = memory != nullptr;
@@ -129,7 +129,7 @@ BareModel BuildT5(Graph& graph, Config& config) {
   if (parts.gated) projection.erase(0, 6);
   parts.activation = parts.gated && projection == "gelu" ? "gelu_new" : projection;
   config.Require(FindActivation(parts.activation) != nullptr, "feed_forward_proj",
-                 "has to be an activation, or 'gated-' and one; there are " + ActivationNames());
+                 "must be an activation, or 'gated-' and one; there are " + ActivationNames());
   RequireGpus(config, "num_heads", pass, parts.sizes.heads);
   if (config.error()) return {};
 

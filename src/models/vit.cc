@@ -28,10 +28,10 @@ BareModel BuildVit(Graph& graph, Config& config) {
   const std::string activation = ReadActivation(config, {"hidden_act"}, "gelu");
   RequireHeads(config, "num_attention_heads", sizes);
   RequireGpus(config, "num_attention_heads", pass, sizes.heads);
-  config.Require(height >= patch_height && width >= patch_width && std::max(height, width) <= 65536,
-                 "image_size",
-                 fmt::format("has to be from one patch of {} x {} pixels to 65536", patch_height,
-                             patch_width));
+  config.Require(
+      height >= patch_height && width >= patch_width && std::max(height, width) <= 65536,
+      "image_size",
+      fmt::format("must be from one patch of {} x {} pixels to 65536", patch_height, patch_width));
   if (config.error()) return {};
   const int64_t patches = (height / patch_height) * (width / patch_width);
   const AttentionOptions options = {
@@ -40,8 +40,9 @@ BareModel BuildVit(Graph& graph, Config& config) {
   const Tensor pixels = graph.Activation({pass.batch, channels, height, width});
   Tensor x = graph.Activation({pass.batch, patches + 1, sizes.hidden});
   x = graph.Module("embeddings", "ViTEmbeddings", pixels, [&] {
-    // The class token, and a position for it and each patch.
-    graph.AddParameters(static_cast<uint64_t>(patches + 2) * static_cast<uint64_t>(sizes.hidden));
+    // The class token, and a position for it and for each patch.
+    graph.AddWeight({1, 1, sizes.hidden});
+    graph.AddWeight({1, patches + 1, sizes.hidden});
     const Tensor embedded = graph.Module("patch_embeddings", "ViTPatchEmbeddings", pixels, [&] {
       const Tensor y = graph.Conv2d("projection", pixels, sizes.hidden, patch_height, patch_width);
       return graph.Activation({pass.batch, patches, sizes.hidden}).Of(y);

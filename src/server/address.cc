@@ -15,7 +15,7 @@ namespace {
 
 Error NotAnAddress(std::string_view text, std::string_view why) {
   return MisuseError(fmt::format(
-      "'{}' is no address to listen on: {}; expected unix:PATH, 127.0.0.1:PORT or [::1]:PORT",
+      "'{}' is not an address to listen on: {}; expected unix:PATH, 127.0.0.1:PORT or [::1]:PORT",
       Printable(text), why));
 }
 
@@ -67,7 +67,7 @@ Result<Address> ParseAddress(std::string_view text) {
   const auto [end, error] =
       std::from_chars(digits.data(), digits.data() + digits.size(), address.port);
   if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) {
-    return NotAnAddress(text, "the port is no number from 0 to 65535");
+    return NotAnAddress(text, "the port is not a number from 0 to 65535");
   }
   std::string_view host = text.substr(0, colon);
   const bool brackets = host.size() >= 2 && host.front() == '[' && host.back() == ']';
@@ -78,7 +78,7 @@ Result<Address> ParseAddress(std::string_view text) {
   }
   address.is_ipv6 = brackets;
   if (brackets ? !IsIpv6(address.host) : !IsIpv4(address.host)) {
-    return NotAnAddress(text, brackets ? "between brackets stands no IPv6 address"
+    return NotAnAddress(text, brackets ? "no IPv6 address between the brackets"
                                        : "the host is neither numeric nor localhost");
   }
   return address;

@@ -13,7 +13,7 @@ namespace beryl::server {
 struct Address {
   std::string path;   // of a Unix socket; else empty
   std::string host;   // a numeric address, without brackets
-  uint16_t port = 0;  // 0: any that is free
+  uint16_t port = 0;  // 0: any free port
   bool is_ipv6 = false;
 
   bool is_unix() const { return !path.empty(); }
@@ -22,8 +22,8 @@ struct Address {
   std::string text() const;
 };
 
-// An Error says what is expected. Host names but localhost are not looked up: what a service is
-// reachable by must not hang on a resolver.
+// An Error says what is expected. Host names other than localhost are not looked up: a service must
+// not depend on a resolver.
 Result<Address> ParseAddress(std::string_view text);
 
 }  // namespace beryl::server

@@ -1,5 +1,5 @@
-// Batches on their way to one client. A slow client loses old ones and is told how many; nobody
-// ever waits for it.
+// Batches for one client. A slow client loses old batches and gets their number; nobody ever waits
+// for it.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ namespace beryl::server {
 struct LiveBatch {
   Nanos time;
   std::vector<LiveChannel> channels;
-  PowerTrace readings;  // since the batch before
+  PowerTrace readings;  // since the previous batch
   std::vector<LiveDevice> devices;
   uint64_t missed_ticks = 0;
-  uint64_t lost_batches = 0;   // since the batch before this one
-  uint64_t lost_readings = 0;  // that were too many for this batch
+  uint64_t lost_batches = 0;   // since the previous batch
+  uint64_t lost_readings = 0;  // too many for this batch
   bool last = false;
 };
 
-// What a trace of readings takes in memory.
+// Memory that the readings take.
 inline size_t BytesOf(const PowerTrace& readings) {
   size_t bytes = 0;
   for (const PowerChannel& channel : readings.channels) {
@@ -36,21 +36,21 @@ inline size_t BytesOf(const PowerTrace& readings) {
   return bytes;
 }
 
-// Any thread.
+// Thread-safe.
 class BatchQueue {
  public:
-  // Of readings, at most so many bytes wait, whatever the number of batches.
+  // The maximal bytes of waiting readings, whatever the number of batches.
   static constexpr size_t kMostBytes = size_t{4} << 20;
 
   explicit BatchQueue(size_t capacity) : capacity_(capacity) {}
 
-  // `wake` is called, without a lock, when there is something to take. It has to keep alive what it
-  // needs: a call that is under way may outlast Detach.
+  // Calls `wake`, without a lock, when there is something to take. `wake` must keep alive what it
+  // needs: a call in progress may outlast Detach.
   void Attach(std::function<void()> wake) {
     const std::lock_guard lock(mutex_);
     wake_ = std::move(wake);
   }
-  // The client is gone: nothing is kept any more.
+  // The client is gone: drops everything from now on.
   void Detach() {
     const std::lock_guard lock(mutex_);
     wake_ = nullptr;
@@ -70,7 +70,7 @@ class BatchQueue {
       if (detached_) return;
       bytes_ += BytesOf(batch.readings);
       waiting_.push_back(std::move(batch));
-      // Old ones go first: the last says that it is over.
+      // Drops old batches first: the last one says that it is over.
       while (waiting_.size() > 1 && (waiting_.size() > capacity_ || bytes_ > kMostBytes)) {
         ++lost_;
         bytes_ -= BytesOf(waiting_.front().readings);

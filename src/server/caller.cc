@@ -12,6 +12,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "sources/machine.h"
+#include "sources/processes.h"
 
 namespace beryl::server {
 namespace {
@@ -69,12 +71,11 @@ bool HasRights(std::string_view status) {
 }
 
 Result<std::string> ReadSmallFile(const std::string& path) {
-  auto source = ByteSource::Open(path);
-  if (!source) return source.error();
-  return ReadAll(*source, kMostOfStatus);
+  auto source = TRY(ByteSource::Open(path));
+  return ReadAll(source, kMostOfStatus);
 }
 
-// Then what cannot be opened says nothing of whether it is there.
+// Then a failure to open a file does not show whether it exists.
 bool IsOutOfDescriptors() {
   const int fd = ::open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
   if (fd >= 0) ::close(fd);
@@ -111,14 +112,10 @@ std::optional<ProcessOwner> OwnerOfProcess(std::string_view status) {
   return std::nullopt;
 }
 
-bool IsAlive(const std::string& procfs, int32_t pid) {
-  const auto status = ReadSmallFile(fmt::format("{}/{}/status", procfs, pid));
-  if (!status) return IsOutOfDescriptors();
-  if (!OwnerOfProcess(*status)) return false;
-  const size_t state = status->find("\nState:");
-  if (state == std::string::npos) return true;
-  const std::string_view letter = Trim(std::string_view(*status).substr(state + 7, 3));
-  return !letter.starts_with('Z') && !letter.starts_with('X');
+bool Guard::IsRunning(int32_t pid) const {
+  sources::Machine machine;
+  machine.procfs = procfs;
+  return sources::IsRunning(machine, pid) || IsOutOfDescriptors();
 }
 
 Guard Guard::OfThisProcess(const std::string& procfs) {
@@ -130,17 +127,16 @@ Guard Guard::OfThisProcess(const std::string& procfs) {
   return guard;
 }
 
-Answer<bool> Guard::MayWatch(const Caller& caller, int32_t pid) const {
+Status Guard::MayWatch(const Caller& caller, int32_t pid) const {
   if (pid <= 0) {
-    return Refused{Refusal::kInvalid, fmt::format("{} is no process id", pid)};
+    return InvalidError(fmt::format("{} is not a process id", pid));
   }
-  const Refused no_such{Refusal::kNotFound, fmt::format("there is no process {}", pid)};
+  const Error no_such{ErrorCode::kNotFound, fmt::format("no such process: {}", pid)};
   const auto status = ReadSmallFile(fmt::format("{}/{}/status", procfs, pid));
   if (!status && IsOutOfDescriptors()) {
-    return Refused{
-        Refusal::kTooMuch,
-        "the monitor is out of file descriptors; stop some sessions, or let it have more "
-        "(ulimit -n, LimitNOFILE=)"};
+    return Error{ErrorCode::kTooMuch,
+                 "the monitor is out of file descriptors; stop some sessions, or allow it more "
+                 "(ulimit -n, LimitNOFILE=)"};
   }
   if (!status) return no_such;
   const auto owner = OwnerOfProcess(*status);
@@ -149,17 +145,17 @@ Answer<bool> Guard::MayWatch(const Caller& caller, int32_t pid) const {
     return owner->real == uid && owner->effective == uid && owner->saved == uid;
   };
   if (caller.uid != 0 && !is_of(caller.uid)) {
-    return Refused{
-        Refusal::kForbidden,
-        fmt::format("process {} is not of user {}: only root may watch it", pid, caller.uid)};
+    return Error{ErrorCode::kForbidden,
+                 fmt::format("process {} does not belong to user {}: only root may watch it", pid,
+                             caller.uid)};
   }
   if (!serves_all && !is_of(monitor_uid)) {
-    return Refused{Refusal::kForbidden,
-                   fmt::format("process {} is not of user {}, as whom the monitor runs without "
-                               "rights; run it as a service (docs/monitor.md)",
-                               pid, monitor_uid)};
+    return Error{ErrorCode::kForbidden,
+                 fmt::format("process {} does not belong to user {}, as whom the monitor runs "
+                             "unprivileged; run it as a service (docs/monitor.md)",
+                             pid, monitor_uid)};
   }
-  return true;
+  return {};
 }
 
 Result<std::string> ReadToken(const std::string& path) {
@@ -168,12 +164,11 @@ Result<std::string> ReadToken(const std::string& path) {
     return MisuseError(
         fmt::format("'{}': others can read or write the token; run: chmod 600 {}", path, path));
   }
-  auto text = ReadSmallFile(path);
-  if (!text) return text.error();
-  std::string token(Trim(std::string_view(*text).substr(0, text->find('\n'))));
+  auto text = TRY(ReadSmallFile(path));
+  std::string token(Trim(std::string_view(text).substr(0, text.find('\n'))));
   if (token.size() < kShortestToken) {
     return MisuseError(
-        fmt::format("'{}': a token has at least {} letters; make one with: openssl rand -hex 32",
+        fmt::format("'{}': a token has at least {} characters; make one with: openssl rand -hex 32",
                     path, kShortestToken));
   }
   return token;

@@ -1,4 +1,4 @@
-// Who asks, and what he may watch: processes of his own, or all of them if he is root.
+// The user behind a request, and what that user may watch: their own processes, or all for root.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,15 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "server/answer.h"
 
 namespace beryl::server {
 
 struct Caller {
   uint32_t uid = 0;
-  uint64_t connection = 0;  // 0: cannot be told apart
+  uint64_t connection = 0;  // 0: cannot be distinguished
 };
 
-// One end of a TCP connection as the kernel's table has it: the address in network order.
+// One end of a TCP connection in the kernel's table: the address in network order.
 struct TcpEnd {
   unsigned char address[16] = {};
   uint8_t length = 4;  // of the address: 4 or 16
@@ -24,13 +23,13 @@ struct TcpEnd {
   bool operator==(const TcpEnd&) const = default;
 };
 
-// The user whose socket `client` is connected to `server`, from the text of /proc/net/tcp or tcp6;
-// nothing if no living connection of the table is that. Connections that are being closed do not
-// count: their owner reads as root there.
+// The user of the socket from `client` to `server`, from the text of /proc/net/tcp or tcp6; nothing
+// if the table has no such live connection. Connections being closed do not count: their owner
+// reads as root.
 std::optional<uint32_t> OwnerOfConnection(std::string_view table, const TcpEnd& client,
                                           const TcpEnd& server);
 
-// What a process runs as, from the text of /proc/PID/status.
+// The user ids of a process, from the text of /proc/PID/status.
 struct ProcessOwner {
   uint32_t real = 0;
   uint32_t effective = 0;
@@ -38,26 +37,26 @@ struct ProcessOwner {
 };
 std::optional<ProcessOwner> OwnerOfProcess(std::string_view status);
 
-// Whether a process is there and has not ended.
-bool IsAlive(const std::string& procfs, int32_t pid);
-
 struct Guard {
   std::string procfs = "/proc";
   uint32_t monitor_uid = 0;
-  // Whether the monitor runs with rights beyond those of its user; else it watches only what is
-  // its user's.
+  // Whether the monitor has rights beyond those of its user; otherwise it watches only its own
+  // user's processes.
   bool serves_all = false;
   static Guard OfThisProcess(const std::string& procfs);
 
-  Answer<bool> MayWatch(const Caller& caller, int32_t pid) const;
+  // Fails with kNotFound or kForbidden, or with kTooMuch if it cannot be determined now.
+  Status MayWatch(const Caller& caller, int32_t pid) const;
+  // Whether a process exists and has not ended, as far as that is known.
+  bool IsRunning(int32_t pid) const;
   bool MaySee(const Caller& caller, uint32_t owner) const {
     return caller.uid == 0 || caller.uid == owner;
   }
 };
 
-// A shared secret. Reads the first line of a file that nobody but its owner may read.
+// A shared secret: the first line of a file that only its owner may read.
 Result<std::string> ReadToken(const std::string& path);
-// Whether an authorization header carries it; takes as long for any wrong one of its length.
+// Whether an authorization header carries it; takes the same time for any wrong one of its length.
 bool CarriesToken(std::string_view header, std::string_view token);
 
 }  // namespace beryl::server

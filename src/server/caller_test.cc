@@ -94,13 +94,13 @@ TEST(Guard, LetsAUserWatchHisOwnAndRootAll) {
   procfs.Write("30/status", Status(1000, 0, 0));  // a set-user-id program
   const Guard guard{procfs.path(), 0, true};
   EXPECT_TRUE(guard.MayWatch({1000}, 10));
-  EXPECT_EQ(guard.MayWatch({1000}, 20).refused().kind, Refusal::kForbidden);
-  EXPECT_EQ(guard.MayWatch({1000}, 30).refused().kind, Refusal::kForbidden);
-  EXPECT_EQ(guard.MayWatch({1001}, 10).refused().kind, Refusal::kForbidden);
+  EXPECT_EQ(guard.MayWatch({1000}, 20).error().code, ErrorCode::kForbidden);
+  EXPECT_EQ(guard.MayWatch({1000}, 30).error().code, ErrorCode::kForbidden);
+  EXPECT_EQ(guard.MayWatch({1001}, 10).error().code, ErrorCode::kForbidden);
   EXPECT_TRUE(guard.MayWatch({0}, 10));
   EXPECT_TRUE(guard.MayWatch({0}, 20));
-  EXPECT_EQ(guard.MayWatch({0}, 99).refused().kind, Refusal::kNotFound);
-  EXPECT_EQ(guard.MayWatch({0}, -1).refused().kind, Refusal::kInvalid);
+  EXPECT_EQ(guard.MayWatch({0}, 99).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(guard.MayWatch({0}, -1).error().code, ErrorCode::kInvalid);
 }
 
 TEST(Guard, OfAnOrdinaryUserServesThatUserOnly) {
@@ -110,17 +110,20 @@ TEST(Guard, OfAnOrdinaryUserServesThatUserOnly) {
   const Guard guard{procfs.path(), 1000, false};
   EXPECT_TRUE(guard.MayWatch({1000}, 10));
   EXPECT_TRUE(guard.MayWatch({0}, 10));
-  EXPECT_EQ(guard.MayWatch({0}, 11).refused().kind, Refusal::kForbidden);
-  EXPECT_EQ(guard.MayWatch({1001}, 11).refused().kind, Refusal::kForbidden);
+  EXPECT_EQ(guard.MayWatch({0}, 11).error().code, ErrorCode::kForbidden);
+  EXPECT_EQ(guard.MayWatch({1001}, 11).error().code, ErrorCode::kForbidden);
 }
 
 TEST(Guard, KnowsZombiesFromTheLiving) {
   const Folder procfs;
-  procfs.Write("10/status", Status(1, 1, 1));
-  procfs.Write("11/status", "Name:\tx\nState:\tZ (zombie)\nUid:\t1\t1\t1\t1\n");
-  EXPECT_TRUE(IsAlive(procfs.path(), 10));
-  EXPECT_FALSE(IsAlive(procfs.path(), 11));
-  EXPECT_FALSE(IsAlive(procfs.path(), 12));
+  std::string rest;
+  for (int i = 0; i < 50; ++i) rest += " 1";
+  procfs.Write("10/stat", "10 (x) S" + rest);
+  procfs.Write("11/stat", "11 (x) Z" + rest);
+  const Guard guard{procfs.path(), 0, true};
+  EXPECT_TRUE(guard.IsRunning(10));
+  EXPECT_FALSE(guard.IsRunning(11));
+  EXPECT_FALSE(guard.IsRunning(12));
 }
 
 TEST(Token, IsTheFirstLineOfAFileOnlyItsOwnerReads) {
@@ -155,12 +158,12 @@ TEST(Guard, OutOfDescriptorsIsNotNoSuchProcess) {
   none.rlim_cur = 0;
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
   const auto allowed = guard.MayWatch({geteuid(), 1}, getpid());
-  const bool alive = IsAlive("/proc", getpid());
+  const bool running = guard.IsRunning(getpid());
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
   ASSERT_FALSE(allowed);
-  EXPECT_EQ(allowed.refused().kind, Refusal::kTooMuch);
-  EXPECT_THAT(allowed.refused().message, testing::HasSubstr("out of file descriptors"));
-  EXPECT_TRUE(alive);
+  EXPECT_EQ(allowed.error().code, ErrorCode::kTooMuch);
+  EXPECT_THAT(allowed.error().message, testing::HasSubstr("out of file descriptors"));
+  EXPECT_TRUE(running);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What is kept of sessions that are over, and for how long.
+// What is kept of finished sessions, and for how long.
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -12,13 +12,13 @@
 namespace beryl::server {
 namespace {
 
-// Users, and processes of each, of whom it is known that their published samples were forgotten.
+// Users, and their processes, whose published samples were dropped.
 constexpr size_t kMostForgotten = 1024;
 
 }  // namespace
 
-// Sessions that are over: those nobody asked for, and the oldest of too many. Published samples
-// that nobody has read yet wait longer: their clients are told nothing of a limit in time.
+// Drops finished sessions that nobody requested, and the oldest of too many. Unread published
+// samples wait longer: their clients do not know a time limit.
 void Sessions::Forget() {
   const auto now = Clock::now();
   const auto forget_after = std::chrono::nanoseconds(options_.limits.forget_after.value);
@@ -40,29 +40,54 @@ void Sessions::Forget() {
   for (auto& [uid, count] : of_user) {
     for (; count > options_.limits.kept_of_user && ForgetOne(uid); --count) --kept;
   }
-  for (; kept > options_.limits.kept && ForgetOne(std::nullopt); --kept) {
+  for (; kept > options_.limits.kept; --kept) {
+    const auto most =
+        std::max_element(of_user.begin(), of_user.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (!ForgetOne(most->first)) break;
+    --most->second;
   }
-  KeepToDiskLimit();
+  KeepToDiskLimits();
 }
 
-uint64_t Sessions::AllBytes() const {
-  uint64_t bytes = 0;
-  for (const auto& [id, session] : table_) bytes += session->bytes();
-  return bytes;
+// Of all users but root, and of root only if there is no other.
+std::optional<uint32_t> Sessions::UserOfMostBytes() const {
+  std::map<uint32_t, uint64_t> bytes;
+  for (const auto& [id, session] : table_) bytes[session->summary().uid] += session->bytes();
+  if (bytes.size() > 1) bytes.erase(0);
+  const auto most = std::max_element(
+      bytes.begin(), bytes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == bytes.end() ? std::nullopt : std::optional(most->first);
 }
 
-// While nobody measures nothing grows, and what is there may stay.
-void Sessions::KeepToDiskLimit() {
-  while (IsAnyRunning() && AllBytes() > options_.limits.all_bytes) {
-    if (ForgetOne(std::nullopt)) continue;
-    const auto biggest = std::max_element(
-        table_.begin(), table_.end(),
-        [](const auto& a, const auto& b) { return a.second->bytes() < b.second->bytes(); });
-    Drain();
-    EndSession(*biggest->second, fmt::format("all sessions together reached the limit of {}",
-                                             FormatBytes(options_.limits.all_bytes)));
-    return;
+// Who takes the most loses first. While nobody measures, nothing grows, and existing files may
+// stay.
+void Sessions::KeepToDiskLimits() {
+  if (!IsAnyRunning()) return;
+  const SessionLimits& limits = options_.limits;
+  for (;;) {
+    const auto user = UserOfMostBytes();
+    if (!user) return;
+    const bool too_much_of_user = UsageOf(*user).bytes > limits.bytes_of_user;
+    if (!too_much_of_user && UsageOf(std::nullopt).bytes <= limits.all_bytes) break;
+    if (ForgetOne(*user)) continue;
+    return EndLargest(*user, too_much_of_user
+                                 ? fmt::format("the sessions of its user reached the limit of {}",
+                                               FormatBytes(limits.bytes_of_user))
+                                 : fmt::format("all sessions together reached the limit of {}",
+                                               FormatBytes(limits.all_bytes)));
   }
+}
+
+void Sessions::EndLargest(uint32_t uid, const std::string& why) {
+  Session* largest = nullptr;
+  for (const auto& [id, session] : table_) {
+    if (session->summary().uid != uid || !session->summary().running) continue;
+    if (largest == nullptr || session->bytes() > largest->bytes()) largest = session.get();
+  }
+  if (largest == nullptr) return;
+  Drain();
+  EndSession(*largest, why);
 }
 
 void Sessions::ForgetEntry(Table::iterator entry) {
@@ -76,16 +101,16 @@ void Sessions::ForgetEntry(Table::iterator entry) {
   table_.erase(entry);
 }
 
-// The one that is over and was not asked for the longest, of a user or of all; one with samples
-// that nobody has read only if there is no other. False: there is none at all.
-bool Sessions::ForgetOne(std::optional<uint32_t> uid) {
+// Drops a user's finished session that was not requested for longest; one with unread samples only
+// if there is no other. False if there is none.
+bool Sessions::ForgetOne(uint32_t uid) {
   const auto rank = [](const Session& session) {
     return std::make_pair(session.summary().published && session.read == 0, session.asked);
   };
   auto oldest = table_.end();
   for (auto entry = table_.begin(); entry != table_.end(); ++entry) {
     const SessionSummary& summary = entry->second->summary();
-    if (summary.running || (uid && summary.uid != *uid)) continue;
+    if (summary.running || summary.uid != uid) continue;
     if (oldest == table_.end() || rank(*entry->second) < rank(*oldest->second)) oldest = entry;
   }
   if (oldest == table_.end()) return false;

@@ -2,45 +2,44 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "base/result.h"
+#include "flows/find_meters.h"
 #include "server/meters.h"
-#include "server/server.h"
-#include "sources/sources.h"
-#include "types/source_report.h"
+#include "sources/discover.h"
+#include "sources/machine.h"
+#include "sources/processes.h"
+#include "sources/sampler.h"
 
 namespace beryl::server {
 
 class MachineMeters final : public Meters {
  public:
-  // Finds them and looks whether they can be believed, which takes a fraction of a second.
-  static Result<std::unique_ptr<MachineMeters>> Find(const MonitorOptions& options);
+  // The arguments of flows::FindMeters, and what watching may take.
+  static Result<std::unique_ptr<MachineMeters>> Find(const sources::Machine& machine,
+                                                     const sources::DiscoverOptions& options,
+                                                     const sources::TaskLimits& limits);
 
-  Result<bool> Start(Nanos period, Nanos longest_activity) override;
-  void Stop() override;
-  void ReadNow() override;
-  void SetPeriod(Nanos period) override;
-  Result<sources::WatchId> Watch(int32_t pid) override;
-  void Unwatch(sources::WatchId watch) override;
-  size_t Drain(sources::SampleSink& sink) override;
-  Result<std::unique_ptr<SessionBook>> NewBook(const BookOptions& options) override;
-  std::unique_ptr<SessionBook> NewGauge() override;
-  SamplerCost cost() const override;
-  Nanos Now() const override;
-  const std::vector<PowerChannel>& channels() const override { return discovery_.channels; }
-  const std::string& report() const override { return report_; }
-  const std::string& machine() const override { return machine_; }
+  Status Start(Nanos period, Nanos longest_activity) override;
+  void Stop() override { sampler_->Stop(); }
+  void ReadNow() override { sampler_->ReadNow(); }
+  void SetPeriod(Nanos period) override { sampler_->SetPeriod(period); }
+  Result<sources::WatchId> Watch(int32_t pid, const sources::Watcher& watcher) override {
+    return sampler_->Watch(pid, watcher);
+  }
+  void Unwatch(sources::WatchId watch) override { sampler_->Unwatch(watch); }
+  size_t Drain(sources::SampleSink& sink) override { return sampler_->Drain(sink); }
+  std::map<uint32_t, size_t> tasks_of_users() const override { return sampler_->tasks_of_users(); }
+  SamplerCost cost() const override { return sampler_->cost(); }
+  Nanos Now() const override { return sampler_->Now(); }
 
  private:
-  explicit MachineMeters(const MonitorOptions& options) : options_(options) {}
+  MachineMeters(const sources::Machine& machine, flows::FoundMeters found,
+                const sources::TaskLimits& limits);
 
-  MonitorOptions options_;
-  sources::Discovery discovery_;
-  std::vector<Note> notes_;
-  std::string report_;
-  std::string machine_;
+  sources::Machine machine_;
+  flows::FoundMeters found_;
+  const sources::TaskLimits limits_;
   std::unique_ptr<sources::Sampler> sampler_;
 };
 

@@ -54,7 +54,7 @@ void OtlpPush::Run() {
     lock.unlock();
     Send();
     lock.lock();
-    // What could not be sent in time is not made up for: energy is cumulative.
+    // A missed send is not repeated: energy is cumulative.
     next = std::max(next + interval, std::chrono::steady_clock::now());
   }
 }
@@ -71,9 +71,9 @@ void OtlpPush::Send() {
     if (ok == !failing_) return;
     failing_ = !ok;
     const std::string where = options_.target.host + ":" + options_.target.port;
-    what = ok ? fmt::format("OTLP: {} takes metrics again; {} were not sent", where, failed_)
+    what = ok ? fmt::format("OTLP: {} accepts metrics again; {} were not sent", where, failed_)
               : fmt::format(
-                    "OTLP: metrics cannot be sent: {}; going on to try",
+                    "OTLP: metrics cannot be sent: {}; retrying",
                     status ? fmt::format("{} answers {}", where, *status) : status.error().message);
   }
   if (log_) log_(what);

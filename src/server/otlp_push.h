@@ -1,5 +1,5 @@
-// Sends metrics again and again, on a thread of its own: a collector that is slow or gone delays
-// nothing but itself.
+// Sends metrics periodically, on its own thread, so that a slow or missing collector delays nothing
+// else.
 #pragma once
 
 #include <condition_variable>
@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/units.h"
-#include "server/http.h"
+#include "server/http/client.h"
 #include "server/socket.h"
 
 namespace beryl::server {
@@ -22,7 +22,8 @@ class OtlpPush {
     Nanos interval;
     Nanos patience{3'000'000'000};
   };
-  // `page` makes what is sent; `log` is told when sending begins to fail, and when it works again.
+  // `page` makes the content; `log` gets a line when sending starts to fail, and when it works
+  // again.
   OtlpPush(Options options, std::function<std::string()> page,
            std::function<void(const std::string&)> log);
   ~OtlpPush();
@@ -37,7 +38,7 @@ class OtlpPush {
   Options options_;
   std::function<std::string()> page_;
   std::function<void(const std::string&)> log_;
-  OwnedFd stop_;  // an eventfd: what is being sent is given up
+  OwnedFd stop_;  // an eventfd that cancels sending
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool stopping_ = false;

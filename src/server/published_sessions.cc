@@ -1,5 +1,5 @@
-// The published service on our sessions. Its clients never say which process they mean when they
-// stop and read, because its server watched only one.
+// The published service on our sessions. Its clients do not say which process they stop and read,
+// because its server watched only one.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -16,30 +16,28 @@ bool IsPublishedOf(const Session& session, const Caller& caller, std::optional<i
 
 }  // namespace
 
-Answer<bool> Sessions::StartPublished(const Caller& caller, int32_t pid, Nanos period) {
+Status Sessions::StartPublished(const Caller& caller, int32_t pid, Nanos period) {
   const Hold hold(*this);
   std::vector<SessionId> before;
-  std::shared_ptr<PublishedSpool> unread;
+  std::shared_ptr<PublishedSamples> unread;
   for (const auto& [id, session] : table_) {
     if (!IsPublishedOf(*session, caller, pid)) continue;
-    if (session->summary().running) return true;  // as published: ignored
+    if (session->summary().running) return {};  // as published: ignored
     before.push_back(id);
-    if (session->read == 0) unread = session->spool();
+    if (session->read == 0) unread = session->samples();
   }
   SessionRequest request;
   request.pids = {pid};
   request.period = period.value == 0 ? options_.period : period;
   request.keep = true;  // a client may be one program for each call
-  if (auto started = StartSession(caller, request, true, std::move(unread)); !started) {
-    return started.refused();
-  }
-  // What was read goes, and what was not goes on in the new one.
+  TRY(StartSession(caller, request, true, std::move(unread)));
+  // Drops samples that were read, and continues unread ones in the new session.
   for (const SessionId id : before) table_.erase(id);
   if (const auto of = forgotten_.find(caller.uid); of != forgotten_.end()) of->second.erase(pid);
-  return true;
+  return {};
 }
 
-Answer<bool> Sessions::StopPublished(const Caller& caller, std::optional<int32_t> pid) {
+void Sessions::StopPublished(const Caller& caller, std::optional<int32_t> pid) {
   const Hold hold(*this);
   DrainNow();
   for (const auto& [id, session] : table_) {
@@ -47,17 +45,16 @@ Answer<bool> Sessions::StopPublished(const Caller& caller, std::optional<int32_t
       EndSession(*session, "");
     }
   }
-  return true;
 }
 
-Answer<std::optional<Sessions::Spools>> Sessions::ReadPublished(const Caller& caller,
+Result<std::optional<Sessions::Unread>> Sessions::ReadPublished(const Caller& caller,
                                                                 std::optional<int32_t> pid) {
   const std::lock_guard lock(mutex_);
   std::vector<Session*> unread;
   uint64_t last_read = 0;
   for (const auto& [id, session] : table_) {
     if (!IsPublishedOf(*session, caller, pid)) continue;
-    if (session->summary().running) return std::optional<Spools>();
+    if (session->summary().running) return std::optional<Unread>();
     if (session->read == 0) unread.push_back(session.get());
     last_read = std::max(last_read, session->read);
   }
@@ -65,23 +62,23 @@ Answer<std::optional<Sessions::Spools>> Sessions::ReadPublished(const Caller& ca
     last_read = ++reads_;
     for (Session* session : unread) session->read = last_read;
   }
-  Spools spools;
+  Unread samples;
   for (const auto& [id, session] : table_) {
     if (last_read == 0 || session->read != last_read) continue;
     if (!IsPublishedOf(*session, caller, pid)) continue;
     session->asked = Clock::now();
-    spools.push_back(session->spool());
+    samples.push_back(session->samples());
   }
-  if (!spools.empty()) return std::optional<Spools>(std::move(spools));
+  if (!samples.empty()) return std::optional<Unread>(std::move(samples));
   const auto of = forgotten_.find(caller.uid);
   const bool forgotten =
       of != forgotten_.end() && !of->second.empty() && (!pid || of->second.contains(*pid));
   if (forgotten) {
-    return Refused{Refusal::kNotFound,
-                   "what was measured has been forgotten: it was not asked for, or there was too "
-                   "much of it (--forget-after, docs/monitor.md)"};
+    return Error{ErrorCode::kNotFound,
+                 "the measurement was forgotten: nobody asked for it, or there was too much of "
+                 "it (docs/monitor.md)"};
   }
-  return std::optional<Spools>(std::move(spools));
+  return std::optional<Unread>(std::move(samples));
 }
 
 }  // namespace beryl::server

@@ -1,18 +1,20 @@
 // The monitor: measuring as a service, for programs that do not measure themselves.
 //
-// It speaks gRPC (api/smaragdine.proto, the published service, and api/monitor.proto, our own) on
-// loopback and a Unix socket, and elsewhere only with TLS and a token; Prometheus fetches the power
-// of the machine, and OTLP gets it sent. docs/monitor.md.
+// It serves gRPC (api/smaragdine.proto, the published service, and api/monitor.proto, our own) on
+// loopback and a Unix socket, and elsewhere only with TLS and a token. Prometheus can fetch the
+// power of the machine, and OTLP receives it. See docs/monitor.md.
 #pragma once
 
-#include <memory>
-#include <optional>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "base/units.h"
-#include "sources/sources.h"
+#include "flows/meter_request.h"
+#include "server/coarse_readings.h"
+#include "sources/discover.h"
+#include "sources/machine.h"
 
 namespace beryl::server {
 
@@ -22,15 +24,17 @@ struct MonitorOptions {
   std::string tls_cert;  // paths of PEM files
   std::string tls_key;
   std::string token_file;
-  std::string metrics;            // where Prometheus fetches; empty: nowhere
-  bool metrics_sessions = false;  // tells everybody who can fetch the names of sessions
-  std::string otlp;               // where OTLP is sent, "http://HOST:PORT"; empty: nowhere
+  std::string metrics;            // address for Prometheus; empty: none
+  bool metrics_sessions = false;  // shows session names to everybody who can fetch
+  std::string otlp;               // OTLP target, "http://HOST:PORT"; empty: none
   Nanos otlp_interval{int64_t{10} * 1'000'000'000};
   Nanos period{4'000'000};
   size_t limit_sessions = 256;
   size_t limit_sessions_of_user = 64;
-  uint64_t limit_bytes = uint64_t{2} << 30;      // of a session
-  uint64_t limit_all_bytes = uint64_t{8} << 30;  // of all together
+  uint64_t limit_bytes = uint64_t{2} << 30;  // per session
+  uint64_t limit_bytes_of_user = uint64_t{4} << 30;
+  uint64_t limit_all_bytes = uint64_t{8} << 30;  // all sessions together
+  CoarseFor coarse_for = CoarseFor::kMachineSessions;
   Nanos limit_length{int64_t{24} * 3600 * 1'000'000'000};
   Nanos forget_after{int64_t{600} * 1'000'000'000};
   bool published_parts = false;  // RAPL's cores and uncore, for published clients
@@ -39,12 +43,27 @@ struct MonitorOptions {
   sources::DiscoverOptions discover;
 };
 
-// Runs until SIGTERM or SIGINT. Says on stderr where it listens, once it does. An Error: it could
-// not start, such as a port that is taken.
-Result<bool> RunMonitor(const MonitorOptions& options);
+// What a user says of it.
+struct MonitorRequest {
+  MonitorOptions options;  // those that need no parsing
+  flows::MeterRequest meters;
+  std::string otlp_interval = "10s";
+  std::string period = "4ms";
+  uint64_t limit_megabytes = 2048;
+  uint64_t limit_megabytes_of_user = 4096;
+  uint64_t limit_all_megabytes = 8192;
+  std::string coarse = "machine";
+  std::string limit_length = "24h";
+  std::string forget_after = "10m";
+};
+Result<MonitorOptions> MonitorOptionsOf(const MonitorRequest& request);
 
-// The Unix socket for everybody's default: /run/beryl/monitor.sock for root and services,
-// $XDG_RUNTIME_DIR/beryl.sock for others; empty: there is no place for one.
+// Runs until SIGTERM or SIGINT. Prints on stderr where it listens. An Error if it cannot start, for
+// example because a port is in use.
+Status RunMonitor(const MonitorOptions& options);
+
+// The default Unix socket: /run/beryl/monitor.sock for root and services,
+// $XDG_RUNTIME_DIR/beryl.sock for others; empty if there is no place for one.
 std::string DefaultSocket();
 
 }  // namespace beryl::server

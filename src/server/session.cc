@@ -29,33 +29,37 @@ void AppendReadings(const PowerTrace& from, PowerTrace& to) {
 }  // namespace
 
 Session::Session(SessionSummary summary, std::vector<sources::WatchId> watches,
-                 std::shared_ptr<SessionBook> book, std::shared_ptr<PublishedSpool> spool)
+                 std::unique_ptr<flows::LiveRecording> recording, std::shared_ptr<UnnamedFile> file)
     : summary_(std::move(summary)),
       watches_(std::move(watches)),
-      book_(std::move(book)),
-      spool_(std::move(spool)),
+      file_(std::move(file)),
+      recording_(std::move(recording)),
       next_write_(summary_.start + kWriteEvery) {}
+
+Session::Session(SessionSummary summary, std::vector<sources::WatchId> watches,
+                 std::shared_ptr<PublishedSamples> samples)
+    : summary_(std::move(summary)), watches_(std::move(watches)), samples_(std::move(samples)) {}
 
 SessionSummary Session::Summary() const {
   SessionSummary summary = summary_;
-  summary.open_windows = windows_.size();
   summary.bytes = bytes();
-  if (book_) summary.devices = book_->devices();
+  if (!recording_) return summary;
+  summary.devices = recording_->energy().devices();
+  if (summary.running) summary.open_windows = recording_->energy().open_windows().size();
   return summary;
 }
 
 sources::SampleSink& Session::sink() {
-  if (spool_) return *spool_;
-  return *book_;
+  if (samples_) return *samples_;
+  return recording_->recorder();
 }
 
-Result<bool> Session::WriteDown(Nanos time) {
+Status Session::WriteDown(Nanos time) {
   next_write_ = time + kWriteEvery;
-  auto readings = book_->Write();
-  if (!readings) return readings.error();
+  auto readings = TRY(recording_->Write());
   for (Stream& stream : streams_) {
     if (!stream.options.with_readings) continue;
-    AppendReadings(*readings, stream.readings);
+    AppendReadings(readings, stream.readings);
     if (BytesOf(stream.readings) <= BatchQueue::kMostBytes) continue;
     for (PowerChannel& channel : stream.readings.channels) {
       stream.lost += channel.times.size();
@@ -63,16 +67,16 @@ Result<bool> Session::WriteDown(Nanos time) {
       channel.values.clear();
     }
   }
-  return true;
+  return {};
 }
 
 std::string Session::AfterSamples(Nanos time, uint64_t missed_ticks, uint64_t most_bytes) {
   const auto full = [&] {
     return fmt::format("it reached the limit of {} for a session", FormatBytes(most_bytes));
   };
-  if (spool_) {
-    if (!spool_->is_full()) return "";
-    const auto flushed = spool_->Flush();
+  if (samples_) {
+    if (!samples_->is_full()) return "";
+    const auto flushed = samples_->Flush();
     return flushed ? full() : flushed.error().message;
   }
   std::erase_if(streams_, [](const Stream& stream) {
@@ -85,14 +89,14 @@ std::string Session::AfterSamples(Nanos time, uint64_t missed_ticks, uint64_t mo
   for (Stream& stream : streams_) {
     if (time >= stream.next) Send(stream, time, missed_ticks, false);
   }
-  return book_->bytes() > most_bytes ? full() : "";
+  return file_->size() > most_bytes ? full() : "";
 }
 
 void Session::Send(Stream& stream, Nanos time, uint64_t missed_ticks, bool last) {
   LiveBatch batch;
   batch.time = time;
-  batch.channels = book_->channels();
-  batch.devices = book_->devices();
+  batch.channels = recording_->channels();
+  batch.devices = recording_->energy().devices();
   batch.readings = std::exchange(stream.readings, {});
   batch.lost_readings = std::exchange(stream.lost, 0);
   batch.missed_ticks = missed_ticks;
@@ -102,61 +106,52 @@ void Session::Send(Stream& stream, Nanos time, uint64_t missed_ticks, bool last)
   if (stream.next <= time) stream.next = time + stream.options.every;
 }
 
-Result<bool> Session::End(Nanos time, const std::string& why, uint64_t missed_ticks) {
+Status Session::End(Nanos time, const std::string& why, const SamplerCost& cost) {
   summary_.running = false;
   summary_.end = time;
   summary_.ended_because = why;
-  if (spool_) return spool_->Finish();
-  book_->KeepLast();
-  // Windows that nobody closed end with the session.
-  Result<bool> done = WriteDown(time);
-  for (const Window& window : windows_) {
-    if (done) done = book_->AddWindow({window.name, window.start, time});
-  }
-  windows_.clear();
-  if (done) done = book_->Finish(time, why);
-  for (Stream& stream : streams_) Send(stream, time, missed_ticks, true);
+  if (samples_) return samples_->Finish();
+  if (!why.empty()) recording_->AddNote({NoteKind::kSessionEnded, "", {why}});
+  recording_->recorder().KeepLast();
+  Status done = WriteDown(time);
+  if (done) done = recording_->Finish(time, cost);
+  for (Stream& stream : streams_) Send(stream, time, cost.missed, true);
   streams_.clear();
   return done;
 }
 
 Result<uint64_t> Session::OpenWindow(const std::string& name, Nanos time) {
-  book_->KeepLast();
-  if (const auto written = WriteDown(time); !written) return written.error();
-  book_->OpenWindow(next_window_, time);
-  windows_.push_back({next_window_, name, time});
-  return next_window_++;
+  recording_->recorder().KeepLast();
+  TRY(WriteDown(time));
+  return recording_->energy().OpenWindow(name, time);
 }
 
-Result<std::optional<WindowEnd>> Session::CloseWindow(uint64_t window, Nanos time) {
-  const auto found = std::find_if(windows_.begin(), windows_.end(),
-                                  [&](const Window& open) { return open.id == window; });
-  if (found == windows_.end()) return std::optional<WindowEnd>();
-  book_->EndWindow(window, time);
-  book_->KeepLast();
-  if (const auto written = WriteDown(time); !written) return written.error();
-  WindowEnd end{found->name, found->start, time, book_->CloseWindow(window), {}, {}};
-  const auto sum = [&](std::optional<Joules> LiveDevice::*part) -> std::optional<Joules> {
-    std::optional<Joules> all;
-    for (const LiveDevice& device : end.devices) {
-      if (!(device.*part)) return std::nullopt;
-      AddKnown(all, device.*part);
-    }
-    return all;
-  };
-  end.energy = sum(&LiveDevice::energy);
-  end.ours = sum(&LiveDevice::ours);
-  windows_.erase(found);
-  if (const auto added = book_->AddWindow({end.name, end.start, end.end}); !added) {
-    return added.error();
+Result<LiveWindow> Session::CloseWindow(uint64_t id, Nanos time) {
+  if (!recording_->energy().EndWindow(id, time)) {
+    return Error{ErrorCode::kNotFound,
+                 fmt::format("session {} has no open window {}", summary_.id, id)};
   }
-  return std::optional<WindowEnd>(std::move(end));
+  recording_->recorder().KeepLast();
+  TRY(WriteDown(time));
+  LiveWindow window = *recording_->energy().CloseWindow(id);
+  TRY(recording_->AddWindow({window.name, window.start, window.end}));
+  return window;
 }
 
 std::shared_ptr<BatchQueue> Session::AddStream(const StreamOptions& options, Nanos time) {
   auto queue = std::make_shared<BatchQueue>(options.queue);
   streams_.push_back({queue, options, time + options.every, {}});
   return queue;
+}
+
+size_t Session::streams() const {
+  return static_cast<size_t>(
+      std::count_if(streams_.begin(), streams_.end(),
+                    [](const Stream& stream) { return !stream.queue->is_detached(); }));
+}
+
+void Session::AddNote(Note note) {
+  if (recording_) recording_->AddNote(std::move(note));
 }
 
 bool Session::WantsToEnd() {

@@ -1,25 +1,27 @@
-// One session: whose it is, what it watches and where that goes. Used under the lock of Sessions.
+// One session: its owner, what it watches and where the readings go. Used under the lock of
+// Sessions.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/units.h"
+#include "flows/live_recording.h"
 #include "server/batch_queue.h"
-#include "server/meters.h"
-#include "server/published_spool.h"
+#include "server/published_samples.h"
+#include "server/unnamed_file.h"
 #include "types/live_power.h"
+#include "types/note.h"
 
 namespace beryl::server {
 
 using Clock = std::chrono::steady_clock;
 using SessionId = uint64_t;
 
-// What a session looks like from outside.
+// A session as seen from outside.
 struct SessionSummary {
   SessionId id = 0;
   std::string name;
@@ -36,16 +38,6 @@ struct SessionSummary {
   std::vector<LiveDevice> devices;
 };
 
-struct WindowEnd {
-  std::string name;
-  Nanos start;
-  Nanos end;
-  std::vector<LiveDevice> devices;  // in the window
-  // Of all devices together; nothing: not known of one of them.
-  std::optional<Joules> energy;
-  std::optional<Joules> ours;
-};
-
 struct StreamOptions {
   Nanos every{1'000'000'000};
   size_t queue = 16;
@@ -55,46 +47,51 @@ struct StreamOptions {
 
 class Session {
  public:
+  // For our own service: a recording written to `file`.
   Session(SessionSummary summary, std::vector<sources::WatchId> watches,
-          std::shared_ptr<SessionBook> book, std::shared_ptr<PublishedSpool> spool);
+          std::unique_ptr<flows::LiveRecording> recording, std::shared_ptr<UnnamedFile> file);
+  // For the published service.
+  Session(SessionSummary summary, std::vector<sources::WatchId> watches,
+          std::shared_ptr<PublishedSamples> samples);
 
   const SessionSummary& summary() const { return summary_; }
   SessionSummary Summary() const;
   const std::vector<sources::WatchId>& watches() const { return watches_; }
   sources::SampleSink& sink();
-  const std::shared_ptr<SessionBook>& book() const { return book_; }
-  const std::shared_ptr<PublishedSpool>& spool() const { return spool_; }
+  std::shared_ptr<const UnnamedFile> file() const { return file_; }
+  const std::shared_ptr<PublishedSamples>& samples() const { return samples_; }
 
-  // Once after every round of samples: writes down and streams what is due. Returns why the
-  // session has to end, or nothing.
+  // Call after every round of samples: writes and streams what is due. Returns why the session must
+  // end, or nothing.
   std::string AfterSamples(Nanos time, uint64_t missed_ticks, uint64_t most_bytes);
-  // The last samples have been taken.
-  Result<bool> End(Nanos time, const std::string& why, uint64_t missed_ticks);
+  // After the last samples. `why` it ended, if not on request.
+  Status End(Nanos time, const std::string& why, const SamplerCost& cost);
 
-  // What has come up to now goes to the file.
-  Result<bool> WriteDown(Nanos time);
+  // Writes everything up to now to the file.
+  Status WriteDown(Nanos time);
 
   Result<uint64_t> OpenWindow(const std::string& name, Nanos time);
-  // Nothing: there is no such window open.
-  Result<std::optional<WindowEnd>> CloseWindow(uint64_t window, Nanos time);
+  // kNotFound if no such window is open.
+  Result<LiveWindow> CloseWindow(uint64_t window, Nanos time);
 
   std::shared_ptr<BatchQueue> AddStream(const StreamOptions& options, Nanos time);
-  size_t streams() const { return streams_.size(); }
-  // Whether a stream that was to take the session with it is gone.
+  // Of clients that are still there.
+  size_t streams() const;
+  // Whether a stream that the session is bound to is gone.
   bool WantsToEnd();
 
-  uint64_t bytes() const { return spool_ ? spool_->bytes() : book_->bytes(); }
+  // For the reader of the recording. Published samples have no notes.
+  void AddNote(Note note);
 
-  uint64_t connection = 0;  // ends with it; 0: is kept
-  uint64_t read = 0;        // published samples: the number of the Read that took them; 0: none did
+  uint64_t bytes() const { return samples_ ? samples_->bytes() : file_->size(); }
+
+  uint64_t connection = 0;  // the session ends with it; 0: not bound
+  bool is_coarse = false;   // gets CoarseReadings
+  bool has_sums = false;    // some of its tasks were beyond the limit of its user
+  uint64_t read = 0;        // published samples: the number of the Read that took them; 0: none
   Clock::time_point asked = Clock::now();
 
  private:
-  struct Window {
-    uint64_t id;
-    std::string name;
-    Nanos start;
-  };
   struct Stream {
     std::shared_ptr<BatchQueue> queue;
     StreamOptions options;
@@ -107,10 +104,9 @@ class Session {
 
   SessionSummary summary_;
   std::vector<sources::WatchId> watches_;
-  std::shared_ptr<SessionBook> book_;
-  std::shared_ptr<PublishedSpool> spool_;
-  std::vector<Window> windows_;
-  uint64_t next_window_ = 1;
+  std::shared_ptr<UnnamedFile> file_;  // of the recording
+  std::unique_ptr<flows::LiveRecording> recording_;
+  std::shared_ptr<PublishedSamples> samples_;  // instead of a recording
   std::vector<Stream> streams_;
   Nanos next_write_;
 };

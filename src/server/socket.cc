@@ -1,14 +1,13 @@
 #include "server/socket.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -52,10 +51,10 @@ AnySocketAddress SocketAddressOf(const Address& address) {
   return any;
 }
 
-// A socket of a monitor that was killed is left behind; one that somebody answers at is not ours.
+// A killed monitor leaves its socket behind; a socket that answers belongs to another monitor.
 bool IsLeftBehind(const Address& address) {
   struct stat status {};
-  if (::stat(address.path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode)) return false;
+  if (::lstat(address.path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode)) return false;
   const OwnedFd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   AnySocketAddress any = SocketAddressOf(address);
   return ::connect(probe.get(), any.get(), any.size) != 0 && errno == ECONNREFUSED;
@@ -67,14 +66,23 @@ OwnedFd::~OwnedFd() {
   if (fd_ >= 0) ::close(fd_);
 }
 
+// fchmod does not take a descriptor of a path, so the path of the descriptor is used.
+int LetEverybodyConnect(const std::string& path) {
+  const OwnedFd file(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (file.get() < 0) return errno;
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return errno;
+  if (!S_ISSOCK(status.st_mode) || status.st_uid != ::geteuid()) return EPERM;
+  return ::chmod(fmt::format("/proc/self/fd/{}", file.get()).c_str(), 0666) == 0 ? 0 : errno;
+}
+
 Result<int> Listen(Address& address, int* error) {
   const auto fail = [&](int code) {
     if (error != nullptr) *error = code;
     const std::string why = std::strerror(code);
-    return CannotListen(address,
-                        code == EADDRINUSE
-                            ? why + "; is a monitor running already? --listen takes another address"
-                            : why);
+    return CannotListen(
+        address,
+        code == EADDRINUSE ? why + "; is a monitor running already? choose another address" : why);
   };
   const int family = address.is_unix() ? AF_UNIX : address.is_ipv6 ? AF_INET6 : AF_INET;
   OwnedFd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -90,8 +98,9 @@ Result<int> Listen(Address& address, int* error) {
   if (::bind(fd.get(), any.get(), any.size) != 0 || ::listen(fd.get(), kBacklog) != 0) {
     return fail(errno);
   }
-  // Everybody may knock: who it is decides what he may see.
-  if (address.is_unix()) ::chmod(address.path.c_str(), 0666);
+  if (address.is_unix()) {
+    if (const int code = LetEverybodyConnect(address.path); code != 0) return fail(code);
+  }
   any.size = sizeof(any.storage);
   if (address.port == 0 && !address.is_unix() &&
       ::getsockname(fd.get(), any.get(), &any.size) == 0) {
@@ -99,22 +108,6 @@ Result<int> Listen(Address& address, int* error) {
                                          : reinterpret_cast<sockaddr_in&>(any.storage).sin_port);
   }
   return fd.release();
-}
-
-Deadline::Deadline(Nanos patience, int stop)
-    : end_(std::chrono::steady_clock::now() + std::chrono::nanoseconds(patience.value)),
-      stop_(stop) {}
-
-bool Deadline::WaitFor(int fd, int16_t events) const {
-  for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        end_ - std::chrono::steady_clock::now());
-    if (left.count() <= 0) return false;
-    std::array<pollfd, 2> wanted = {pollfd{fd, events, 0}, pollfd{stop_, POLLIN, 0}};
-    const int ready = ::poll(wanted.data(), stop_ < 0 ? 1 : 2, static_cast<int>(left.count()));
-    if (ready < 0 && errno != EINTR) return false;
-    if (ready > 0) return wanted[1].revents == 0;
-  }
 }
 
 }  // namespace beryl::server

@@ -1,22 +1,24 @@
-// Sockets, as much of them as listening and sending takes.
+// The socket functions needed to listen and to send.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
+#include <string>
 #include <utility>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "server/address.h"
 
 namespace beryl::server {
 
-// Listens; fills in the port, if any would do. An Error says who may have it, for a port or path
-// that is taken, and `error` is errno. The path of a Unix socket that nobody listens on any more is
-// taken over.
+// Listens; fills in the port if it was 0. For a port or path in use, the Error says who may have
+// it, and `error` is errno. Takes over the path of a Unix socket that nobody listens on any more.
 Result<int> Listen(Address& address, int* error = nullptr);
 
-// A file descriptor that is closed with it.
+// Gives everybody the right to connect to the Unix socket at `path`: the user decides what is
+// visible. Returns 0 or errno. In a folder that others may write, the path may name something else
+// by now: a link is not followed, and EPERM is what anything but a socket of ours gets.
+int LetEverybodyConnect(const std::string& path);
+
+// A file descriptor that is closed on destruction.
 class OwnedFd {
  public:
   explicit OwnedFd(int fd = -1) : fd_(fd) {}
@@ -31,19 +33,6 @@ class OwnedFd {
 
  private:
   int fd_;
-};
-
-// How long something may take, all its steps together, and what ends it before that.
-class Deadline {
- public:
-  // `stop`: an eventfd that becomes readable when nobody wants it any more; -1: none.
-  explicit Deadline(Nanos patience, int stop = -1);
-  // Waits until `fd` can be read from, or written to. False: it is too late, or not wanted.
-  bool WaitFor(int fd, int16_t events) const;
-
- private:
-  std::chrono::steady_clock::time_point end_;
-  int stop_;
 };
 
 }  // namespace beryl::server

@@ -1,11 +1,14 @@
 #include "server/worker.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace beryl::server {
 namespace {
 
 constexpr size_t kMostWaiting = 64;
+constexpr std::ptrdiff_t kMostOfUser = 8;
 
 }  // namespace
 
@@ -13,12 +16,14 @@ Worker::Worker() : thread_([this] { Run(); }) {}
 
 Worker::~Worker() { Stop(); }
 
-bool Worker::Do(Job job) {
+bool Worker::Do(uint32_t uid, Job job) {
   {
     const std::lock_guard lock(mutex_);
-    if (waiting_.size() >= kMostWaiting) return false;
+    const auto of_user = std::count_if(waiting_.begin(), waiting_.end(),
+                                       [&](const Piece& piece) { return piece.uid == uid; });
+    if (of_user >= kMostOfUser || (uid != 0 && waiting_.size() >= kMostWaiting)) return false;
     if (!stopping_) {
-      waiting_.push_back(std::move(job));
+      waiting_.push_back({uid, std::move(job)});
       changed_.notify_one();
       return true;
     }
@@ -41,7 +46,7 @@ void Worker::Run() {
   for (;;) {
     changed_.wait(lock, [&] { return stopping_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
-    const Job job = std::move(waiting_.front());
+    const Job job = std::move(waiting_.front().job);
     waiting_.pop_front();
     const bool wanted = !stopping_;
     lock.unlock();

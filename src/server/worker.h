@@ -1,7 +1,8 @@
-// Long work one piece after the other, on a thread of its own, so that it holds up nobody else.
+// Runs long work, one piece after another, on its own thread, so that it delays nobody else.
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -9,18 +10,19 @@
 
 namespace beryl::server {
 
-// Any thread.
+// Thread-safe.
 class Worker {
  public:
-  // Told whether it is to be done, or only to be called off.
+  // The argument says whether to do the work or only to cancel it.
   using Job = std::function<void(bool wanted)>;
 
   Worker();
   ~Worker();
 
-  // False: too much is waiting already; nothing is kept of it.
-  bool Do(Job job);
-  // What is waiting is called off, and so is what comes later. What is being done is finished.
+  // False if too much is waiting, of this user or of all; the work is then not kept. What others
+  // let wait does not count against root.
+  bool Do(uint32_t uid, Job job);
+  // Cancels all waiting and later work. Finishes the current piece.
   void Stop();
 
  private:
@@ -28,7 +30,11 @@ class Worker {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Job> waiting_;
+  struct Piece {
+    uint32_t uid;
+    Job job;
+  };
+  std::deque<Piece> waiting_;
   bool stopping_ = false;
   std::thread thread_;
 };

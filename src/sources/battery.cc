@@ -1,4 +1,4 @@
-// The power that a battery gives, while it gives any.
+// Power that a battery delivers while it discharges.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -21,7 +21,7 @@ constexpr uint64_t kMostMicro = 1'000'000'000'000;  // a megawatt
 
 CountFile Gauge(const std::string& path) { return {path, kMostMicro, CountFile::Sign::kIgnored}; }
 
-// One battery: what it does, and its power from one file, or from a current and a voltage.
+// One battery: its state, and its power from one file, or from current and voltage.
 class Battery {
  public:
   explicit Battery(const std::string& folder)
@@ -64,9 +64,8 @@ class Battery {
   bool has_product_ = false;
 };
 
-// Power of those that give any, together. One that rests takes and gives nothing: some machines use
-// one battery up before they begin with the next. If none gives, or one is charged, the machine is
-// fed by something else.
+// The total power of discharging batteries. An idle battery counts as 0: some machines empty one
+// battery before the next. If none discharges, or one charges, the machine has another supply.
 class Batteries final : public PowerSource {
  public:
   explicit Batteries(std::vector<Battery> batteries) : batteries_(std::move(batteries)) {
@@ -109,7 +108,7 @@ Result<FoundSource> FindBattery(const Search& search) {
   for (const std::string& name : NamesIn(supplies)) {
     const std::string folder = fmt::format("{}/{}", supplies, name);
     if (ReadLine(folder + "/type").value_or("") != "Battery") continue;
-    // Of a mouse or a keyboard.
+    // Belongs to a mouse or a keyboard.
     if (ReadLine(folder + "/scope").value_or("") == "Device") continue;
     Battery battery(folder);
     const Battery::Does does = battery.does();
@@ -117,11 +116,11 @@ Result<FoundSource> FindBattery(const Search& search) {
       found.refused.push_back(
           {kSource,
            fmt::format("{}: its status is {}, so it does not feed the machine", name,
-                       Printable(ReadLine(folder + "/status").value_or("not known"))),
-           "unplug the machine to measure by its battery, or use an external meter (--meter)"});
+                       Printable(ReadLine(folder + "/status").value_or("unknown"))),
+           "unplug the machine to measure with its battery, or use an external meter"});
     } else if (!battery.reads()) {
-      found.refused.push_back({kSource, name + ": it tells neither power nor current and voltage",
-                               "use an external meter (--meter)"});
+      found.refused.push_back({kSource, name + ": it reports neither power nor current and voltage",
+                               "use an external meter"});
     }
     feeds = feeds || does == Battery::Does::kGives;
     tells = tells && (does == Battery::Does::kRests ||
@@ -131,7 +130,7 @@ Result<FoundSource> FindBattery(const Search& search) {
     batteries.push_back(std::move(battery));
   }
   if (!feeds || !tells) return found;
-  found.refused.clear();  // of those that rest: they are read when they begin
+  found.refused.clear();  // for idle batteries: they are read once they discharge
   auto source = std::make_unique<Batteries>(std::move(batteries));
   PowerChannel& channel = source->channel();
   channel.name = "battery";

@@ -9,24 +9,24 @@
 namespace beryl::sources {
 namespace {
 
-// A counter that did not step for so many of its usual steps stands still; a gauge that said
-// nothing for so many of its usual pauses is gone.
+// A counter without a step for this many of its usual steps stands still; a gauge that is silent
+// for this many of its usual pauses is gone.
 constexpr double kStepsMissed = 4;
 constexpr Seconds kShortestStall{0.1};
 constexpr Seconds kStallOfUnknown{1};
 constexpr Seconds kShortestSilence{1};
-// After a stall, this share of the usual power says that the counter had gone on counting.
+// After a stall, this share of the usual power shows that the counter kept counting.
 constexpr double kWentOnCounting = 0.5;
 // Beyond this share of its range, a counter may have wrapped more than once.
 constexpr double kSureOfWraps = 0.75;
-// Power is known well enough to judge by after this long, and steps after so many.
+// Power is known well enough after this long, and steps after this many.
 constexpr Seconds kUsualTime{0.05};
 constexpr uint64_t kUsualSteps = 3;
 constexpr int64_t kHeartbeatNs = 1'000'000'000;
-// How much longer than usual is waited for a step, and how long at the most.
+// How much longer than usual to wait for a step, and the maximum.
 constexpr double kPatience = 2;
 constexpr Seconds kLongestWait{1};
-// A meter that prints a line a second is heard of after two of them: the first may be cut.
+// A meter that prints one line per second is heard after two: the first may be cut.
 constexpr Seconds kLongestWaitForGauge{2.5};
 
 }  // namespace
@@ -60,7 +60,7 @@ void ChannelRecord::Add(Nanos time, const MeterReading& reading) {
 }
 
 void ChannelRecord::Lose() {
-  // What a gauge showed holds until it was last seen.
+  // A gauge's value holds until it was last seen.
   if (channel_.kind == ChannelKind::kPowerGauge && begun_ && last_seen_ > last_time_) {
     Keep(last_seen_, last_power_.value);
   }
@@ -86,7 +86,7 @@ std::optional<Seconds> ChannelRecord::UsualSpacing() const {
   return ToSeconds(last_seen_ - spoke_from_) / static_cast<double>(readings_ - 1);
 }
 
-// The same count was seen again and again for so long.
+// The same count was seen repeatedly for this long.
 bool ChannelRecord::StoodStill() const {
   const std::optional<Seconds> step = UsualStep();
   const Seconds stall = step ? kStepsMissed * *step : kStallOfUnknown;
@@ -114,7 +114,7 @@ std::optional<uint64_t> ChannelRecord::AcrossWrap(uint64_t count, Seconds elapse
   return (meter.wrap > 0 ? meter.wrap : static_cast<uint64_t>(*range)) - last_count_ + count;
 }
 
-// Why the energy of a step is not known; nothing: it is.
+// Why the energy of a step is unknown; nothing if it is known.
 std::optional<GapReason> ChannelRecord::WhyUnknown(uint64_t step, Seconds elapsed) const {
   const Joules per_count{channel_.meter.per_count};
   const Joules usual = UsualPower().value_or(Watts{}) * elapsed;
@@ -122,7 +122,7 @@ std::optional<GapReason> ChannelRecord::WhyUnknown(uint64_t step, Seconds elapse
   if (range > Joules{} && usual > kSureOfWraps * range) {
     return GapReason::kMayHaveWrapped;
   }
-  // Where a step is a single count, the time between two of them says how much is used.
+  // If a step is a single count, the time between two of them tells the power.
   const bool too_little =
       step != 1 && static_cast<double>(step) * per_count < kWentOnCounting * usual;
   if (gone_ && (too_little || step == 0)) {
@@ -134,13 +134,15 @@ std::optional<GapReason> ChannelRecord::WhyUnknown(uint64_t step, Seconds elapse
   return std::nullopt;
 }
 
-// The first step that was seen. Of a counter that rested until then all of it was used since it was
-// first seen; of one that steps all the time, since the step before.
+// The first observed step. If the counter was idle until then, all of it was used since the first
+// reading; if it steps regularly, since the previous step.
 void ChannelRecord::Begin(Nanos time, uint64_t count) {
   const auto step = IfKnown<Seconds>(channel_.meter.update_period_us * 1e-6);
   const Seconds waited = ToSeconds(time - first_seen_);
   const bool steps = channel_.meter.moves.value_or(false) && !gone_;
-  if (steps && !step) {  // when the step before was is not known
+  // An estimate steps when it is read, so a step takes a little longer than promised.
+  const bool is_estimate = channel_.meter.origin == Origin::kEstimated;
+  if (is_estimate || (steps && !step)) {  // the time of the previous step is unknown
     Keep(time, 0);
     last_count_ = count;
   } else if (steps && waited < kPatience * *step) {
@@ -221,7 +223,7 @@ void ChannelRecord::Finish(Nanos end) {
       Keep(end, last_power_.value);
       Gap(GapReason::kNotReadAnyMore);
     } else if (!gone_) {
-      // The last reading holds for as long as readings usually do.
+      // The last reading holds for the usual time between readings.
       const Seconds usual = std::max(UsualSpacing().value_or(Seconds{}), period_);
       const bool holds = ToSeconds(end - last_seen_) <= kPatience * usual;
       const Nanos until = holds ? std::max(end, last_seen_) : last_seen_;

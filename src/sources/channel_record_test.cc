@@ -27,6 +27,13 @@ PowerChannel Counter(uint64_t wrap = 0) {
   return channel;
 }
 
+PowerChannel MovingCounter(double update_period_us) {
+  PowerChannel channel = Counter();
+  channel.meter.moves = true;
+  channel.meter.update_period_us = update_period_us;
+  return channel;
+}
+
 PowerChannel Gauge() {
   PowerChannel channel;
   channel.name = "GPU:0";
@@ -136,10 +143,7 @@ TEST(ChannelRecord, AWrapAtARangeThatNobodyToldIsRecognised) {
 
 // Ten watts, in steps of 100 ms that began before anybody looked.
 TEST(ChannelRecord, TheFirstStepOfACounterIsDatedBack) {
-  PowerChannel channel = Counter();
-  channel.meter.moves = true;
-  channel.meter.update_period_us = 100'000;
-  ChannelRecord record(channel, Nanos{4 * kMs});
+  ChannelRecord record(MovingCounter(100'000), Nanos{4 * kMs});
   for (int64_t ms = 70; ms <= 1000; ++ms) {
     record.Add(Nanos{ms * kMs}, Count(static_cast<uint64_t>(ms / 100 * 1'000'000)));
   }
@@ -148,6 +152,26 @@ TEST(ChannelRecord, TheFirstStepOfACounterIsDatedBack) {
   EXPECT_EQ(taken.times.front(), Nanos{0});
   for (size_t i = 0; i < taken.times.size(); ++i) {
     EXPECT_NEAR(taken.values[i], 10 * taken.times[i].seconds(), 1e-9);
+  }
+}
+
+// An estimate of 35 W that is read late now and then: its steps take 50 ms or more.
+TEST(ChannelRecord, TheFirstStepOfAnEstimateStaysWithinItsCurve) {
+  for (const int64_t first_ms : {51, 54, 58, 75, 99, 140}) {
+    PowerChannel channel = MovingCounter(50'000);
+    channel.meter.origin = Origin::kEstimated;
+    ChannelRecord record(channel, Nanos{4 * kMs});
+    // Its first step began before the first reading that is kept.
+    record.Add(Nanos{(first_ms - 20) * kMs}, Count(0));
+    for (int64_t ms = first_ms; ms <= 1000; ms += 54) {
+      record.Add(Nanos{ms * kMs}, Count(static_cast<uint64_t>(ms * 35'000)));
+    }
+    const PowerChannel taken = record.Take();
+    for (size_t i = 1; i < taken.times.size(); ++i) {
+      const double watts =
+          (taken.values[i] - taken.values[i - 1]) / (taken.times[i] - taken.times[i - 1]).seconds();
+      EXPECT_NEAR(watts, 35, 1e-6) << "step " << i << " after " << first_ms << " ms";
+    }
   }
 }
 
@@ -163,10 +187,7 @@ TEST(ChannelRecord, ACounterThatRestedCountsFromTheStart) {
 }
 
 TEST(ChannelRecord, AShortFreezeIsAGapToo) {
-  PowerChannel channel = Counter();
-  channel.meter.moves = true;
-  channel.meter.update_period_us = 50'000;
-  ChannelRecord record(channel, Nanos{4 * kMs});
+  ChannelRecord record(MovingCounter(50'000), Nanos{4 * kMs});
   uint64_t count = 0;
   for (int64_t ms = 0; ms <= 4000; ms += 4) {
     if (ms % 52 == 0 && !(ms >= 2000 && ms < 2900)) count += 2'600'000;  // 50 W

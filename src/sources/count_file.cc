@@ -20,7 +20,7 @@ namespace beryl::sources {
 namespace {
 
 constexpr uint32_t kSuspiciouslyStill = 8;
-// A file that is gone is asked for at every reading at first, then now and then.
+// A missing file is tried at every reading at first, then now and then.
 constexpr uint32_t kEagerAttempts = 64;
 constexpr uint32_t kReadingsAnAttempt = 64;
 constexpr int kPatientAttempts = 5;
@@ -51,8 +51,8 @@ CountFile::CountFile(CountFile&& other) noexcept
 CountFile::~CountFile() { Close(); }
 
 void CountFile::Open() {
-  // Not blocking: somebody may have put a pipe there.
-  // A disk that notes every look at a file makes looking dear; only the owner may say no to that.
+  // Non-blocking, because it may be a pipe. Without O_NOATIME, reading is expensive on disks that
+  // record access times; only the owner may use it.
   fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOATIME);
   if (fd_ < 0 && errno == EPERM) fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   error_ = fd_ < 0 ? errno : 0;
@@ -87,7 +87,7 @@ MeterReading CountFile::Missing() {
   return {fd_ < 0 ? ReadState::kGone : ReadState::kOk, 0};
 }
 
-// Closes the file if its path leads somewhere else by now, or nowhere.
+// Closes the file if its path now leads elsewhere or nowhere.
 void CountFile::LookAtPath() {
   still_ = 0;
   struct stat found {};
@@ -144,7 +144,7 @@ std::string CountFile::Trouble() const {
   if (text->empty()) return "it is empty";
   const auto count = ParseCount(*text);
   if (count && largest_ > 0 && *count > largest_) {
-    return fmt::format("{} is more than it can be ({})", *count, largest_);
+    return fmt::format("{} is above its maximum ({})", *count, largest_);
   }
   constexpr size_t kMostShown = 40;
   return fmt::format("'{}' is not a number", Printable(text->substr(0, kMostShown)));

@@ -1,4 +1,4 @@
-// A file that holds one number and is read again and again: an energy counter of /sys, or a gauge.
+// A file that contains one number and is read repeatedly: an energy counter in /sys, or a gauge.
 #pragma once
 
 #include <sys/types.h>
@@ -11,16 +11,16 @@
 
 namespace beryl::sources {
 
-// Kept open and read from its start, by one system call. Files of /sys stay what they are; a file
-// that another program writes may be replaced or deleted, so that the open one says nothing new:
-// when the count stands still, the path is looked at again. Read allocates nothing.
+// Kept open and read from its start with one system call. Files of /sys stay the same; a file that
+// another program writes may be replaced or deleted, so when the count stands still, the path is
+// checked again. Read allocates nothing.
 class CountFile {
  public:
   enum class Sign : uint8_t {
-    kNone,     // a number with a sign is no count
-    kIgnored,  // some drivers say by it which way a current flows
+    kNone,     // a number with a sign is invalid
+    kIgnored,  // some drivers use it for the direction of a current
   };
-  // `largest`: a count above it is not believed; 0: any is.
+  // Rejects counts above `largest`, if it is not 0.
   CountFile(std::string path, uint64_t largest, Sign sign = Sign::kNone);
   CountFile(CountFile&& other) noexcept;
   CountFile& operator=(CountFile&&) = delete;
@@ -29,14 +29,13 @@ class CountFile {
   ~CountFile();
 
   MeterReading Read();
-  // The first reading, for which a file that is just being written gets a few milliseconds.
+  // The first reading; a file that is just being written gets a few milliseconds.
   MeterReading ReadPatiently();
-  // Why the last reading told nothing: what the system said, or "it is empty", "it is not a
-  // number".
+  // Why the last reading failed: the system's error, or "it is empty", "it is not a number".
   std::string Trouble() const;
 
   const std::string& path() const { return path_; }
-  // Why it could not be opened or read the last time; 0: it could.
+  // errno of the last failed open or read; 0: it succeeded.
   int error() const { return error_; }
 
  private:
@@ -54,14 +53,14 @@ class CountFile {
   dev_t device_ = 0;
   ino_t inode_ = 0;
   bool ever_opened_ = false;
-  bool is_of_kernel_ = false;  // of /sys: it is never replaced
+  bool is_of_kernel_ = false;  // in /sys: it is never replaced
   bool open_each_time_ = false;
   uint64_t last_ = 0;
-  uint32_t still_ = 0;     // readings in a row that told nothing new
-  uint32_t attempts_ = 0;  // to open it since it is gone
+  uint32_t still_ = 0;     // consecutive readings without a change
+  uint32_t attempts_ = 0;  // attempts to open it since it is gone
 };
 
-// A source whose every channel is a file of its own.
+// A source with one file per channel.
 class CountFiles : public PowerSource, public Divisible {
  public:
   void Add(PowerChannel channel, CountFile file);

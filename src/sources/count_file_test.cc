@@ -81,16 +81,16 @@ TEST(CountFile, SaysWhatTheTroubleIs) {
   machine.WriteFile("count", "12 monkeys");
   EXPECT_EQ(file.Trouble(), "'12 monkeys' is not a number");
   machine.WriteFile("count", "101");
-  EXPECT_EQ(file.Trouble(), "101 is more than it can be (100)");
+  EXPECT_EQ(file.Trouble(), "101 is above its maximum (100)");
 }
 
 // Whoever reads a remedy can do as it says, wherever the program is.
 TEST(Remedies, NameTheProgramThatRuns) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe");
   const std::string beside = std::filesystem::path(self).parent_path() / "beryl-monitor";
-  EXPECT_EQ(SetcapCommand("cap_perfmon+ep"),
-            "sudo setcap cap_perfmon+ep " + self +
-                " (the monitor is a program of its own: " + beside + ")");
+  EXPECT_EQ(SetcapCommand("cap_perfmon+ep"), "sudo setcap cap_perfmon+ep " + self +
+                                                 " (the monitor is a separate program: " + beside +
+                                                 ")");
   EXPECT_EQ(MonitorCommand(), "sudo " + self + " monitor");
 }
 

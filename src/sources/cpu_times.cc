@@ -14,10 +14,10 @@ namespace {
 
 constexpr size_t kMostCpus = 16'384;
 constexpr size_t kFewestColumns = 4;  // user, nice, system, idle: old kernels have no more
-// Lines of CPUs take up to 120 bytes; those of interrupts, behind them, thousands.
+// Lines of CPUs take up to 120 bytes; the lines of interrupts after them, thousands.
 constexpr size_t kBytesBesideCpus = size_t{64} << 10;
 
-// The number of "cpu12"; nothing if the word is another one.
+// The number of "cpu12"; nothing for another word.
 std::optional<size_t> CpuNumber(std::string_view word) {
   if (!word.starts_with("cpu") || word.size() < 4) return std::nullopt;
   size_t number = 0;
@@ -27,7 +27,7 @@ std::optional<size_t> CpuNumber(std::string_view word) {
   return number;
 }
 
-// The times of a CPU; false: too few.
+// The times of a CPU; false if there are too few.
 bool TakeColumns(Words& words, CpuJiffies& cpu) {
   size_t told = 0;
   for (uint64_t& column : cpu.columns) {
@@ -65,7 +65,7 @@ std::vector<uint16_t> CpuPackages(const Machine& machine) {
 
 CpuTimes::CpuTimes(const Machine& machine)
     : packages_(CpuPackages(machine)), file_((machine.procfs + "/stat").c_str()) {
-  // The first look is for how many there are: stand-in machines need not agree with themselves.
+  // The first read counts the CPUs: stand-in machines need not be consistent.
   buffer_.resize(kMostCpus * 8);
   cpus_.reserve(kMostCpus);
   Read();
@@ -93,12 +93,12 @@ bool CpuTimes::Read() {
     if (word == "processes") forks_ = words.Number();
     CpuJiffies cpu;
     if (word == "cpu" && TakeColumns(words, cpu)) all = cpu;
-    // More than at the start: a CPU was plugged in; there is no room kept for it.
+    // More than at the start: a CPU was plugged in, and there is no room for it.
     if (!ParseCpuLine(line, cpu) || cpus_.size() == cpus_.capacity()) continue;
     cpu.package = cpu.cpu < packages_.size() ? packages_[cpu.cpu] : uint16_t{0};
     cpus_.push_back(cpu);
   }
-  // Some containers tell only what all CPUs did together.
+  // Some containers only report all CPUs together.
   told_together_ = cpus_.empty() && all && cpus_.capacity() > 0;
   if (told_together_) cpus_.push_back(*all);
   return !cpus_.empty();

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <array>
 #include <cstdlib>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,35 +17,28 @@ struct SourceEntry {
   Result<FoundSource> (*find)(const Search&);
 };
 
-// All sources. Where two of them read one thing, the one that stands first is read: a meter that
-// was named before one that the board happens to have.
-constexpr std::array<SourceEntry, 9> kSources = {{
-    {"replay", FindReplay},
-    {"rapl-perf", FindRaplPerf},
-    {"rapl-powercap", FindRaplPowercap},
-    {"nvml", FindNvml},
-    {"meter", FindMeters},
-    {"hwmon", FindHwmon},
-    {"battery", FindBattery},
-    {"estimate", FindEstimate},  // looks at what the others left
-    {"proc", FindMachineFeatures},
-}};
+constexpr SourceEntry kSources[] = {
+#define BERYL_SOURCE(name, find) {name, find},
+#include "sources/source_table.inc"
+#undef BERYL_SOURCE
+};
 
-Result<bool> CheckOnly(const std::vector<std::string>& only) {
+Status CheckOnly(const std::vector<std::string>& only) {
   for (const std::string& name : only) {
-    const bool known = std::any_of(kSources.begin(), kSources.end(),
+    const bool known = std::any_of(std::begin(kSources), std::end(kSources),
                                    [&](const SourceEntry& entry) { return entry.name == name; });
     if (known) continue;
     std::vector<std::string_view> names;
-    names.reserve(kSources.size());
+    names.reserve(std::size(kSources));
     for (const SourceEntry& entry : kSources) names.emplace_back(entry.name);
-    return MisuseError(fmt::format("there is no source '{}'; the sources are: {}", Printable(name),
-                                   fmt::join(names, ", ")));
+    return MisuseError(fmt::format("no such source '{}'; the sources are: {}", Printable(name),
+                                   fmt::join(names, ", ")),
+                       {"only"});
   }
-  return true;
+  return {};
 }
 
-// Machine files tell nothing that a replay may be mixed with.
+// A replay is not mixed with the machine's own files.
 bool IsWanted(std::string_view name, const DiscoverOptions& options) {
   if (name == "proc") return true;
   if (!options.replay.empty()) return name == "replay";
@@ -67,6 +60,7 @@ void Append(FoundSource found, Discovery& discovery, Search& search) {
   std::move(found.duplicates.begin(), found.duplicates.end(),
             std::back_inserter(discovery.duplicates));
   std::move(found.refused.begin(), found.refused.end(), std::back_inserter(discovery.refused));
+  AppendNotes(discovery.notes, found.notes);
 }
 
 }  // namespace
@@ -74,7 +68,7 @@ void Append(FoundSource found, Discovery& discovery, Search& search) {
 Machine Machine::FromEnvironment() {
   Machine machine;
   const auto take = [](const char* variable, std::string& place) {
-    // A program with more rights than whoever started it loads no library of his.
+    // A program with more rights than its caller must not load the caller's library.
     if (const char* given = ::secure_getenv(variable); given && *given) place = given;
   };
   take("BERYL_SYSFS", machine.sysfs);
@@ -113,22 +107,21 @@ std::unique_ptr<PowerSource> Search::TakeOpen(std::string_view source) const {
 bool IsAskedFor(std::string_view source) { return source == "meter" || source == "replay"; }
 
 size_t RankOf(std::string_view source) {
-  const auto found = std::find_if(kSources.begin(), kSources.end(),
+  const auto found = std::find_if(std::begin(kSources), std::end(kSources),
                                   [&](const SourceEntry& entry) { return entry.name == source; });
-  return static_cast<size_t>(found - kSources.begin());
+  return static_cast<size_t>(found - std::begin(kSources));
 }
 
 Result<Discovery> DiscoverWithout(const Machine& machine, const DiscoverOptions& options,
                                   const std::vector<Distrusted>& distrusted,
                                   std::vector<std::unique_ptr<PowerSource>>* open) {
-  if (auto ok = CheckOnly(options.only); !ok) return ok.error();
+  TRY(CheckOnly(options.only));
   Discovery discovery;
   Search search{machine, options, distrusted, {}, open};
   for (const SourceEntry& entry : kSources) {
     if (!IsWanted(entry.name, options)) continue;
-    auto found = entry.find(search);
-    if (!found) return found.error();
-    Append(std::move(*found), discovery, search);
+    auto found = TRY(entry.find(search));
+    Append(std::move(found), discovery, search);
   }
   return discovery;
 }

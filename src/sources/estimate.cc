@@ -1,22 +1,28 @@
-// When nothing can be read: CPU time and a stated power curve. Labelled as an estimate wherever it
-// goes.
+// When nothing can be read: CPU time and a given power curve. Labelled as an estimate everywhere.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "sources/busy_counter.h"
+#include "sources/clock_ns.h"
 #include "sources/cpu_times.h"
+#include "sources/machine_files.h"
 #include "sources/search.h"
 
 namespace beryl::sources {
 namespace {
 
 constexpr const char* kSource = "estimate";
-// Half to one and a half times: what packages of one core count differ by, from laptop to server.
+// Half to one and a half times: the variation between packages of one core count, from laptop to
+// server.
 constexpr double kError = 0.5;
+// The CPUs of a virtual machine may be threads of a large server, which draw a quarter of what the
+// curve says; or it has a host to itself.
+constexpr double kErrorInVm = 0.75;
 
 // A guess from the number of CPUs that lies between laptops and servers.
 constexpr Watts kIdle{8};
@@ -34,26 +40,28 @@ PowerCurve CurveOf(const PowerGuess& guess, size_t cpus) {
   const auto count = static_cast<double>(cpus);
   PowerCurve curve{guess.idle.value_or(kIdle + kIdleACpu * count),
                    guess.full.value_or(kFull + kFullACpu * count), !guess.idle || !guess.full};
-  // Of the two the one that was given counts.
+  // If idle exceeds full, the one that was given wins.
   if (guess.idle) curve.full = std::max(curve.full, curve.idle);
   curve.idle = std::min(curve.idle, curve.full);
   return curve;
 }
 
-// Idle power goes on with the clock, the rest with the time that CPUs were busy. Both are counted
-// from the start in whole numbers, so that nothing is lost however long it runs.
+// Idle power accumulates with the clock, the rest with busy CPU time.
 class Estimate final : public PowerSource {
  public:
-  Estimate(CpuTimes cpu_times, const PowerCurve& curve, const std::vector<uint16_t>& packages)
-      : cpu_times_(std::move(cpu_times)), start_(Clock::now()) {
+  Estimate(CpuTimes cpu_times, const PowerCurve& curve, const std::vector<uint16_t>& packages,
+           bool is_virtual)
+      : cpu_times_(std::move(cpu_times)) {
+    const bool of_vm = is_virtual && curve.guessed;
     const std::vector<uint16_t> package_of_cpu = cpu_times_.PackagesOnline();
     const auto cpus = static_cast<double>(package_of_cpu.size());
     channels_.reserve(packages.size());
     for (const uint16_t package : packages) {
       const auto own =
           static_cast<double>(std::count(package_of_cpu.begin(), package_of_cpu.end(), package));
-      meters_.push_back({package, curve.idle * own / cpus, (curve.full - curve.idle) / cpus,
-                         BusyTicks(package), 0});
+      meters_.push_back(
+          {package, BusyCounter({curve.idle * own / cpus, (curve.full - curve.idle) / cpus, own},
+                                TickNs())});
       PowerChannel channel;
       channel.name = fmt::format("CPU:{}", package);
       channel.scope = ChannelScope::kPackage;
@@ -62,57 +70,55 @@ class Estimate final : public PowerSource {
       channel.meter.origin = Origin::kEstimated;
       channel.meter.unit = "uJ";
       channel.meter.per_count = 1e-6;
-      channel.meter.error = kError;
-      channel.meter.update_period_us = 1e6 * NanosPerJiffy() * 1e-9;  // of what CPUs did
+      channel.meter.error = of_vm ? kErrorInVm : kError;
+      channel.meter.update_period_us =
+          static_cast<double>(BusyCounter::kTicksAStep * TickNs()) * 1e-3;
       channel.meter.reads = fmt::format(
           "CPU time: {:.4g} W idle to {:.4g} W with all {} CPUs of the package busy; {}",
           (curve.idle * own / cpus).value, (curve.full * own / cpus).value, own,
-          curve.guessed ? "a guess from the number of CPUs (--estimate gives better figures)"
-                        : "as given with --estimate");
+          !curve.guessed ? "as the user gave it"
+          : of_vm        ? "estimated from the number of CPUs as if this virtual machine were a "
+                           "whole one (say what it draws for better figures)"
+                  : "estimated from the number of CPUs (say what it draws for better figures)");
       channels_.push_back(std::move(channel));
     }
   }
 
   const std::vector<PowerChannel>& channels() const override { return channels_; }
 
+  void SetTime(int64_t monotonic_ns) override { time_ns_ = monotonic_ns; }
+
   void Read(std::span<MeterReading> out) override {
+    // Energy and time must fit, or power would leave the curve: what read other meters in between
+    // may have taken long.
+    const int64_t now_ns = std::exchange(time_ns_, std::nullopt).value_or(ClockNs(CLOCK_MONOTONIC));
     if (!cpu_times_.Read()) {
       std::fill(out.begin(), out.end(), MeterReading{ReadState::kGone, 0});
       return;
     }
-    const Seconds passed{std::chrono::duration<double>(Clock::now() - start_).count()};
     for (size_t i = 0; i < meters_.size(); ++i) {
-      Meter& meter = meters_[i];
-      // A kernel may take back a tick, a counter must not.
-      const uint64_t ticks = std::max(BusyTicks(meter.package), meter.ticks_at_start);
-      const Seconds busy{static_cast<double>(ticks - meter.ticks_at_start) * NanosPerJiffy() *
-                         1e-9};
-      const Joules energy = meter.idle * passed + meter.of_a_cpu * busy;
-      meter.count = std::max(meter.count, static_cast<uint64_t>(std::llround(energy.value * 1e6)));
-      out[i] = {ReadState::kOk, meter.count};
+      out[i] = {ReadState::kOk, meters_[i].counter.Read(now_ns, BusyNs(meters_[i].package))};
     }
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
   struct Meter {
     uint16_t package;
-    Watts idle;
-    Watts of_a_cpu;  // above idle, of a CPU that is busy
-    uint64_t ticks_at_start;
-    uint64_t count;
+    BusyCounter counter;
   };
 
-  uint64_t BusyTicks(uint16_t package) const {
-    uint64_t ticks = 0;
+  static int64_t TickNs() { return std::llround(NanosPerJiffy()); }
+
+  int64_t BusyNs(uint16_t package) const {
+    int64_t ticks = 0;
     for (const CpuJiffies& cpu : cpu_times_.cpus()) {
-      if (cpu.package == package) ticks += BusyJiffies(cpu);
+      if (cpu.package == package) ticks += static_cast<int64_t>(BusyJiffies(cpu));
     }
-    return ticks;
+    return ticks * TickNs();
   }
 
   CpuTimes cpu_times_;
-  Clock::time_point start_;
+  std::optional<int64_t> time_ns_;  // of the next reading, if it was told
   std::vector<Meter> meters_;
   std::vector<PowerChannel> channels_;
 };
@@ -141,7 +147,12 @@ Result<FoundSource> FindEstimate(const Search& search) {
   }
   if (without_meter.empty()) return found;
   const PowerCurve curve = CurveOf(search.options.guess, package_of_cpu.size());
-  found.power = std::make_unique<Estimate>(std::move(cpu_times), curve, without_meter);
+  const bool is_virtual = IsVirtual(search.machine);
+  if (is_virtual && curve.guessed) {
+    found.notes.push_back(
+        {NoteKind::kEstimateOfVm, "", {package_of_cpu.size(), curve.idle, curve.full}});
+  }
+  found.power = std::make_unique<Estimate>(std::move(cpu_times), curve, without_meter, is_virtual);
   return found;
 }
 

@@ -1,5 +1,5 @@
-// Sensors that the kernel has drivers for: AMD GPUs, AMD's socket energy, power meters of the
-// board's firmware, and rails that are measured on the board.
+// Sensors with kernel drivers: AMD GPUs, AMD's socket energy, power meters of the board's firmware,
+// and rails measured on the board.
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -21,16 +21,16 @@ constexpr const char* kSource = "hwmon";
 constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 constexpr uint64_t kLongestAverageMs = 3'600'000;
 
-// A file of a chip that tells power or energy.
+// A chip's file with power or energy.
 struct Sensor {
   std::string folder;
-  std::string chip;   // what its `name` file says
+  std::string chip;   // content of its `name` file
   std::string file;   // power1_average
   std::string label;  // VDD_IN; empty: none
   bool is_energy = false;
 };
 
-// Counters first, then averages, then moments: of one thing the first is used.
+// Counters first, then averages, then momentary values: the first for each thing is used.
 std::vector<Sensor> SensorsOf(const std::string& folder, const std::string& chip) {
   std::vector<Sensor> sensors;
   for (const char* ending : {"_input", "_average"}) {
@@ -58,12 +58,12 @@ bool IsTotalRail(std::string_view label) {
   return label == "VDD_IN" || label == "POM_5V_IN" || label == "SYS_VIN" || label == "TOTAL";
 }
 
-// The channel that a sensor is of; nothing: not one that is used.
+// The channel of a sensor; nothing if it is not used.
 std::optional<std::string> ChannelName(const Sensor& sensor, size_t gpu) {
   if (sensor.chip == "amdgpu") return fmt::format("GPU:{}", gpu);
   if (sensor.chip == "amd_energy") {
     constexpr std::string_view kSocket = "Esocket";
-    if (!sensor.label.starts_with(kSocket)) return std::nullopt;  // of single cores
+    if (!sensor.label.starts_with(kSocket)) return std::nullopt;  // single cores
     const auto socket = ParseCount(std::string_view(sensor.label).substr(kSocket.size()));
     return socket ? std::optional(fmt::format("CPU:{}", *socket)) : std::nullopt;
   }
@@ -93,7 +93,7 @@ PowerChannel ChannelOf(const Sensor& sensor, std::string name, std::string reads
   return channel;
 }
 
-// Files, and for counters of GPUs their power beside them.
+// Files, and for counters of GPUs also their power.
 class Sensors final : public CountFiles, public SecondOpinion {
  public:
   void AddSensor(PowerChannel channel, CountFile file, std::optional<CountFile> power) {
@@ -123,14 +123,14 @@ std::optional<CountFile> PowerBeside(const Sensor& counter, const std::vector<Se
   return std::nullopt;
 }
 
-// Numbers that NVIDIA's GPUs have are taken.
+// Skips numbers that NVIDIA's GPUs have.
 size_t FirstFreeGpu(const Search& search) {
   size_t gpu = 0;
   while (search.Holder(fmt::format("GPU:{}", gpu))) ++gpu;
   return gpu;
 }
 
-// What reads the same already. Meters that were named are at the plug, whatever they are called.
+// What already reads the same. Meters named by the user are at the plug, whatever their names.
 const PowerChannel* HolderOf(const Search& search, const Sensors& source, const std::string& name) {
   if (name == "wall") {
     for (const PowerChannel& channel : search.taken) {
@@ -157,7 +157,7 @@ Result<FoundSource> FindHwmon(const Search& search) {
   for (const std::string& entry : NamesIn(chips)) {
     const std::string folder = fmt::format("{}/{}", chips, entry);
     const std::string chip = ReadLine(folder + "/name").value_or("");
-    // A battery is a source of its own.
+    // Batteries have a source of their own.
     if (chip.empty() || IsFolder(search.machine.sysfs + "/class/power_supply/" + chip)) continue;
     const std::vector<Sensor> sensors = SensorsOf(folder, chip);
     bool is_gpu = false;

@@ -1,14 +1,8 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include "base/matchers_for_test.h"
 #include "sources/machine_testing.h"
 
 namespace beryl::sources {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::UnorderedElementsAre;
 
 TEST(Hwmon, AmdGpusComeAfterNvidias) {
   TestMachine machine;
@@ -86,11 +80,7 @@ TEST(Hwmon, AFileThatSaysNothingIsRefused) {
   TestMachine machine;
   machine.WriteFile("sys/class/hwmon/hwmon0/name", "amdgpu");
   machine.WriteFile("sys/class/hwmon/hwmon0/power1_average", "");
-  const auto found = machine.Find(FindHwmon);
-  ASSERT_TRUE(found);
-  EXPECT_FALSE(found->power);
-  ASSERT_EQ(found->refused.size(), 1U);
-  EXPECT_THAT(found->refused[0].reason, HasSubstr("it is empty"));
+  EXPECT_THAT(WhyRefused(machine.Find(FindHwmon)), HasSubstr("it is empty"));
 }
 
 TEST(Hwmon, NothingThereIsNotWorthAWord) {
@@ -165,11 +155,7 @@ TEST(Battery, OneThatDoesNotTellSpoilsTheSum) {
     machine.WriteFile(folder + "/status", "Discharging");
   }
   machine.WriteFile("sys/class/power_supply/BAT0/power_now", "7500000");
-  const auto found = machine.Find(FindBattery);
-  ASSERT_TRUE(found);
-  EXPECT_FALSE(found->power);
-  ASSERT_EQ(found->refused.size(), 1U);
-  EXPECT_THAT(found->refused[0].reason, HasSubstr("BAT1"));
+  EXPECT_THAT(WhyRefused(machine.Find(FindBattery)), HasSubstr("BAT1"));
 }
 
 TEST(Battery, OnMainsItIsRefused) {
@@ -177,11 +163,7 @@ TEST(Battery, OnMainsItIsRefused) {
   machine.WriteFile("sys/class/power_supply/BAT0/type", "Battery");
   machine.WriteFile("sys/class/power_supply/BAT0/status", "Charging");
   machine.WriteFile("sys/class/power_supply/BAT0/power_now", "7500000");
-  const auto found = machine.Find(FindBattery);
-  ASSERT_TRUE(found);
-  EXPECT_FALSE(found->power);
-  ASSERT_EQ(found->refused.size(), 1U);
-  EXPECT_THAT(found->refused[0].reason, HasSubstr("Charging"));
+  EXPECT_THAT(WhyRefused(machine.Find(FindBattery)), HasSubstr("Charging"));
 }
 
 }  // namespace

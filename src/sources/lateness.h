@@ -1,5 +1,4 @@
-// How late ticks were, in a fixed number of classes: exact enough for percentiles, and nothing to
-// allocate.
+// A histogram of how late ticks were: precise enough for percentiles, without allocation.
 #pragma once
 
 #include <array>
@@ -9,7 +8,7 @@
 
 namespace beryl::sources {
 
-// One thread adds, any thread asks.
+// One thread adds, any thread reads.
 class Lateness {
  public:
   void Add(int64_t ns) {
@@ -33,7 +32,7 @@ class Lateness {
   double max() const { return static_cast<double>(max_.load(std::memory_order_relaxed)); }
 
  private:
-  // Eight classes for every doubling.
+  // Eight classes per doubling.
   static size_t ClassOf(uint64_t ns) {
     if (ns < 8) return ns;
     const auto log = static_cast<size_t>(std::bit_width(ns)) - 1;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sources/cpu_times.h"
+#include "sources/processor_features.h"
 #include "sources/search.h"
 
 namespace beryl::sources {
@@ -56,8 +57,8 @@ class MachineFeatures final : public FeatureSource {
     return all;
   }
 
-  // Over the time since the last call; the first has nothing to tell of. Between two ticks nothing
-  // can be told, so the last one stands.
+  // Over the time since the last call; the first call has no value. Between two ticks the last
+  // value stands.
   double CpuUtilisation() {
     if (!cpus_.Read()) return kNotKnown;
     const Jiffies now = AllCpus();
@@ -65,7 +66,7 @@ class MachineFeatures final : public FeatureSource {
       before_ = now;
       return kNotKnown;
     }
-    // Idle ticks may go back a little; then the next reading tells.
+    // Idle ticks may go back a little; then wait for the next reading.
     if (now.busy < before_.busy || now.idle < before_.idle) {
       before_ = now;
       return last_;
@@ -102,6 +103,9 @@ double MemoryUsagePercent(std::string_view meminfo) {
 Result<FoundSource> FindMachineFeatures(const Search& search) {
   FoundSource found;
   found.features.push_back(std::make_unique<MachineFeatures>(search.machine));
+  if (auto processors = MakeProcessorFeatures(search.machine)) {
+    found.features.push_back(std::move(processors));
+  }
   return found;
 }
 

@@ -4,7 +4,7 @@
 
 namespace beryl::sources {
 
-// How much of the memory is in use, from the text of /proc/meminfo; NaN: it does not tell.
+// The share of memory in use, from the text of /proc/meminfo; NaN if it is not there.
 double MemoryUsagePercent(std::string_view meminfo);
 
 }  // namespace beryl::sources

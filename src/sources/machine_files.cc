@@ -10,7 +10,6 @@
 #include <array>
 #include <cctype>
 #include <memory>
-#include <system_error>
 
 #include <fmt/format.h>
 
@@ -20,11 +19,11 @@ namespace beryl::sources {
 namespace {
 
 constexpr size_t kLargestList = 65536;
-constexpr std::string_view kMonitor = "beryl-monitor";  // stands beside beryl
+constexpr std::string_view kMonitor = "beryl-monitor";  // installed beside beryl
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Digits compare as numbers, everything else as it stands.
+// Compares digits as numbers and everything else as characters.
 bool NaturalLess(std::string_view a, std::string_view b) {
   while (!a.empty() && !b.empty()) {
     if (IsDigit(a.front()) && IsDigit(b.front())) {
@@ -47,7 +46,7 @@ bool NaturalLess(std::string_view a, std::string_view b) {
   return a.size() < b.size();
 }
 
-// The program that runs; "beryl" if the system does not tell.
+// The path of the running program; "beryl" if the system does not tell.
 std::string OwnPath() {
   std::array<char, 4096> path;
   const ssize_t size = ::readlink("/proc/self/exe", path.data(), path.size());
@@ -56,7 +55,7 @@ std::string OwnPath() {
 
 bool IsMonitor(std::string_view path) { return path.substr(path.rfind('/') + 1) == kMonitor; }
 
-// As a shell takes it for one word.
+// Quoted as one shell word.
 std::string Quoted(const std::string& word) {
   const bool plain = std::all_of(word.begin(), word.end(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
@@ -136,9 +135,24 @@ std::vector<uint32_t> ParseList(std::string_view text) {
 }
 
 bool HasAmdProcessors(const std::string& procfs) {
-  const auto text = ReadLine(procfs + "/cpuinfo");  // its start is enough
+  const auto text = ReadLine(procfs + "/cpuinfo");  // the start is enough
   return text && (text->find("AuthenticAMD") != std::string::npos ||
                   text->find("HygonGenuine") != std::string::npos);
+}
+
+bool IsVirtual(const Machine& machine) {
+  const auto cpus = ReadLine(machine.procfs + "/cpuinfo");  // the flags of the first are enough
+  if (cpus && cpus->find(" hypervisor") != std::string::npos) return true;
+  if (ReadLine(machine.sysfs + "/hypervisor/type")) return true;
+  // Processors that do not say so, such as those of ARM.
+  for (const char* name : {"sys_vendor", "product_name"}) {
+    const auto text = ReadLine(machine.sysfs + "/class/dmi/id/" + name);
+    for (const char* maker : {"QEMU", "KVM", "VMware", "VirtualBox", "Xen", "Virtual Machine",
+                              "Google Compute Engine", "OpenStack", "Parallels"}) {
+      if (text && text->find(maker) != std::string::npos) return true;
+    }
+  }
+  return false;
 }
 
 std::string SetcapCommand(const std::string& capabilities) {
@@ -146,7 +160,7 @@ std::string SetcapCommand(const std::string& capabilities) {
   std::string command = fmt::format("sudo setcap {} {}", capabilities, Quoted(path));
   if (IsMonitor(path)) return command;
   const std::string beside = path.substr(0, path.rfind('/') + 1) + std::string(kMonitor);
-  return fmt::format("{} (the monitor is a program of its own: {})", command, Quoted(beside));
+  return fmt::format("{} (the monitor is a separate program: {})", command, Quoted(beside));
 }
 
 std::string MonitorCommand() {

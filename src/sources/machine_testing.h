@@ -1,49 +1,40 @@
 // A machine made of small files, for tests.
 #pragma once
 
-#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp
-
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/folder_for_test.h"
 #include "sources/search.h"
-#include "sources/sources.h"
 
 namespace beryl::sources {
 
-class TestMachine {
+class TestMachine : private FolderForTest {
  public:
   TestMachine() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "beryl_XXXXXX").string();
-    root_ = ::mkdtemp(pattern.data());
-    machine_.sysfs = root_ + "/sys";
-    machine_.procfs = root_ + "/proc";
-    machine_.nvml = root_ + "/libnvidia-ml.so.1";
+    machine_.sysfs = Path("sys");
+    machine_.procfs = Path("proc");
+    machine_.nvml = Path("libnvidia-ml.so.1");
     WriteFile("proc/stat",
               "cpu  100 0 0 900 0 0 0 0 0 0\ncpu0 50 0 0 450 0 0 0 0 0 0\n"
               "cpu1 50 0 0 450 0 0 0 0 0 0\nintr 1\n");
-    std::filesystem::create_directories(root_ + "/sys");
+    std::filesystem::create_directories(Path("sys"));
   }
-  ~TestMachine() {
-    std::error_code ignored;
-    std::filesystem::remove_all(root_, ignored);
-  }
-  TestMachine(const TestMachine&) = delete;
-  TestMachine& operator=(const TestMachine&) = delete;
 
   Machine& machine() { return machine_; }
-  std::string Path(const std::string& path) const { return root_ + "/" + path; }
+  const Machine& machine() const { return machine_; }
+  std::string Path(const std::string& path) const { return (folder_ / path).string(); }
 
-  // In place, as the kernel would: the file stays the same one.
+  // Writes in place, as the kernel would: the inode stays.
   void WriteFile(const std::string& path, std::string_view text) const {
     const std::filesystem::path whole = Path(path);
     std::filesystem::create_directories(whole.parent_path());
     std::ofstream(whole) << text << "\n";
   }
-  // By another file that takes its name.
+  // Replaces the file by another one with its name.
   void ReplaceFile(const std::string& path, std::string_view text) const {
     WriteFile(path + ".new", text);
     std::filesystem::rename(Path(path + ".new"), Path(path));
@@ -65,7 +56,6 @@ class TestMachine {
   std::vector<Distrusted>& distrusted() { return distrusted_; }
 
  private:
-  std::string root_;
   Machine machine_;
   DiscoverOptions options_;
   std::vector<Distrusted> distrusted_;
@@ -76,6 +66,12 @@ inline std::vector<std::string> NamesOf(const std::vector<PowerChannel>& channel
   names.reserve(channels.size());
   for (const PowerChannel& channel : channels) names.push_back(channel.name);
   return names;
+}
+
+// Why a search found nothing; "" unless it refused exactly one thing and found no meter.
+inline std::string WhyRefused(const Result<FoundSource>& found) {
+  const bool refused = found && !found->power && found->refused.size() == 1;
+  return refused ? found->refused[0].reason : "";
 }
 
 inline std::vector<MeterReading> ReadOnce(PowerSource& source) {

@@ -19,7 +19,7 @@ namespace beryl::sources {
 namespace {
 
 constexpr const char* kSource = "meter";
-constexpr int kReadsAtOnce = 4;  // so that a file that grows fast does not hold up the sampler
+constexpr int kReadsAtOnce = 4;  // so that a fast-growing file does not hold up the sampler
 
 struct Speed {
   uint32_t baud;
@@ -40,8 +40,8 @@ constexpr std::array<Speed, 14> kSpeeds = {{{1200, B1200},
                                             {1000000, B1000000},
                                             {2000000, B2000000}}};
 
-// A serial port as it is: bytes as they come, no echo, no line discipline.
-Result<bool> SetUpPort(int fd, const MeterSpec& spec) {
+// Puts a serial port into raw mode: no echo, no line discipline.
+Status SetUpPort(int fd, const MeterSpec& spec) {
   termios port{};
   if (::tcgetattr(fd, &port) != 0) return IoError(ErrorText(errno));
   ::cfmakeraw(&port);
@@ -51,7 +51,7 @@ Result<bool> SetUpPort(int fd, const MeterSpec& spec) {
     ::cfsetispeed(&port, speed.code);
     ::cfsetospeed(&port, speed.code);
     if (::tcsetattr(fd, TCSANOW, &port) != 0) return IoError(ErrorText(errno));
-    return true;
+    return {};
   }
   return MisuseError(fmt::format("a serial port does not run at {} baud", spec.baud));
 }
@@ -65,16 +65,16 @@ class LineMeters final : public PowerSource {
   LineMeters(const LineMeters&) = delete;
   LineMeters& operator=(const LineMeters&) = delete;
 
-  Result<bool> Add(const MeterSpec& spec, std::string name) {
+  Status Add(const MeterSpec& spec, std::string name) {
     const auto failed = [&](const std::string& why) {
       return IoError(
-          fmt::format("--meter {}: {}; ports are below /dev/ttyUSB*, /dev/ttyACM*, and "
-                      "their users in the group dialout",
+          fmt::format("meter {}: {}; ports are /dev/ttyUSB* and /dev/ttyACM*, and their users "
+                      "must be in the group dialout",
                       spec.path, why));
     };
     struct stat found {};
     if (::stat(spec.path.c_str(), &found) != 0) return failed(ErrorText(errno));
-    // A pipe that is open for writing too does not end when whoever writes to it does.
+    // A pipe that is also open for writing does not end when its writer does.
     const int mode = S_ISFIFO(found.st_mode) ? O_RDWR : O_RDONLY;
     const int fd = ::open(spec.path.c_str(), mode | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd < 0) return failed(ErrorText(errno));
@@ -88,7 +88,7 @@ class LineMeters final : public PowerSource {
         return failed(ok.error().message);
       }
     }
-    // A file has whole lines from its start; what comes from a port or a pipe began before.
+    // A file has whole lines from its start; a port or a pipe may start within a line.
     const bool midway = !S_ISREG(found.st_mode);
     meters_.push_back({fd, MeterLines(spec.format, midway)});
     PowerChannel channel;
@@ -101,7 +101,7 @@ class LineMeters final : public PowerSource {
     channel.meter.unit = is_energy ? "uJ" : "uW";
     channel.meter.per_count = 1e-6;
     channels_.push_back(std::move(channel));
-    return true;
+    return {};
   }
 
   const std::vector<PowerChannel>& channels() const override { return channels_; }
@@ -114,11 +114,11 @@ class LineMeters final : public PowerSource {
   struct Meter {
     int fd;
     MeterLines lines;
-    uint64_t told = 0;  // good lines by the last reading
+    uint64_t told = 0;  // good lines at the last reading
   };
 
-  // A reading each time a new line came; what was said before is not said again, so that readings
-  // are no denser than the meter.
+  // One reading for each new line and none in between, so that readings are no denser than the
+  // meter.
   static MeterReading ReadMeter(Meter& meter) {
     std::array<char, 1024> bytes;
     bool gone = false;
@@ -149,11 +149,8 @@ Result<FoundSource> FindMeters(const Search& search) {
   auto source = std::make_unique<LineMeters>();
   const bool alone = search.options.meters.size() == 1;
   for (size_t i = 0; i < search.options.meters.size(); ++i) {
-    auto spec = ParseMeterSpec(search.options.meters[i]);
-    if (!spec) return spec.error();
-    if (auto ok = source->Add(*spec, alone ? "wall" : fmt::format("wall:{}", i + 1)); !ok) {
-      return ok.error();
-    }
+    auto spec = TRY(ParseMeterSpec(search.options.meters[i]));
+    TRY(source->Add(spec, alone ? "wall" : fmt::format("wall:{}", i + 1)));
   }
   found.power = std::move(source);
   return found;

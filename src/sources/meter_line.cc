@@ -44,7 +44,7 @@ void SkipBlanks(std::string_view& text) {
   while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
 }
 
-// Takes `expected` off the front of `line`, a blank for any number of them.
+// Removes `expected` from the front of `line`; a blank matches any number of blanks.
 bool TakeText(std::string_view& line, std::string_view expected) {
   for (const char c : expected) {
     if (IsBlank(c)) {
@@ -67,7 +67,7 @@ std::optional<double> TakeNumber(std::string_view& line) {
   return value;
 }
 
-// What {*} stands for: up to the text that follows it, or to the next blank if none does.
+// What {*} matches: up to the following text, or to the next blank if there is none.
 bool SkipField(std::string_view& line, std::string_view next_text) {
   const size_t first = next_text.find_first_not_of(" \t");
   if (first == std::string_view::npos) {
@@ -82,8 +82,8 @@ bool SkipField(std::string_view& line, std::string_view next_text) {
   return true;
 }
 
-// A frame of an emonPi: its node, then bytes: power 1, power 2 and their sum as 16-bit numbers, the
-// low byte first. Newer ones count their messages in four bytes before that.
+// A frame of an emonPi: its node, then bytes: power 1, power 2 and their sum as 16-bit
+// little-endian numbers. Newer ones have a four-byte message counter before that.
 std::optional<double> ReadEmonPi(std::string_view line) {
   SkipBlanks(line);
   if (!line.starts_with("OK ")) return std::nullopt;
@@ -113,10 +113,11 @@ std::optional<double> ReadEmonPi(std::string_view line) {
 Result<MeterFormat> MeterFormat::Parse(std::string_view format) {
   const auto wrong = [given = format](const std::string& why) {
     return MisuseError(
-        fmt::format("format '{}': {}; expected such as {{V}} {{A}}, or {{ms}},{{W}}, with the "
+        fmt::format("format '{}': {}; expected for example {{V}} {{A}}, or {{ms}},{{W}}, with the "
                     "units V mV A mA W "
-                    "mW kW J kJ Wh kWh ms s, and {{*}} for what is to be skipped; or emonpi",
-                    Printable(given), why));
+                    "mW kW J kJ Wh kWh ms s, and {{*}} for text to skip; or emonpi",
+                    Printable(given), why),
+        {"meter"});
   };
   MeterFormat result;
   if (format == "emonpi") {
@@ -134,7 +135,7 @@ Result<MeterFormat> MeterFormat::Parse(std::string_view format) {
       break;
     }
     const size_t close = format.find('}', open);
-    if (close == std::string_view::npos) return wrong("a brace that does not close");
+    if (close == std::string_view::npos) return wrong("a brace is not closed");
     const std::string_view name = format.substr(open + 1, close - open - 1);
     const auto unit = std::find_if(kUnits.begin(), kUnits.end(),
                                    [&](const UnitOfField& known) { return known.name == name; });
@@ -147,12 +148,12 @@ Result<MeterFormat> MeterFormat::Parse(std::string_view format) {
   }
   const auto count = [&](MeterField field) { return fields[static_cast<size_t>(field)]; };
   if (std::any_of(fields.begin() + 1, fields.end(), [](int times) { return times > 1; })) {
-    return wrong("one quantity twice");
+    return wrong("one quantity is given twice");
   }
   const bool has_power = count(MeterField::kWatts) == 1 ||
                          (count(MeterField::kVolts) == 1 && count(MeterField::kAmperes) == 1);
   result.is_energy_ = !has_power && count(MeterField::kJoules) == 1;
-  if (!has_power && !result.is_energy_) return wrong("it tells neither power nor energy");
+  if (!has_power && !result.is_energy_) return wrong("it reports neither power nor energy");
   return result;
 }
 
@@ -186,10 +187,10 @@ std::optional<double> MeterFormat::ReadLine(std::string_view line) const {
 
 Result<MeterSpec> ParseMeterSpec(std::string_view spec) {
   const auto wrong = [&](std::string_view why) {
-    return MisuseError(
-        fmt::format("--meter '{}': {}; expected PATH[,baud=N],format=FORMAT, such as "
-                    "/dev/ttyUSB0,baud=9600,format={{V}} {{A}}",
-                    Printable(spec), why));
+    return MisuseError(fmt::format("meter '{}': {}; expected PATH[,baud=N],format=FORMAT, such as "
+                                   "/dev/ttyUSB0,baud=9600,format={{V}} {{A}}",
+                                   Printable(spec), why),
+                       {"meter"});
   };
   MeterSpec result;
   constexpr std::string_view kFormat = ",format=";
@@ -207,8 +208,9 @@ Result<MeterSpec> ParseMeterSpec(std::string_view spec) {
   result.path = before;
   if (result.path.empty()) return wrong("no path");
   auto format = MeterFormat::Parse(result.format_text);
-  if (!format)
-    return MisuseError(fmt::format("--meter {}: {}", result.path, format.error().message));
+  if (!format) {
+    return MisuseError(fmt::format("meter {}: {}", result.path, format.error().message), {"meter"});
+  }
   result.format = *std::move(format);
   return result;
 }

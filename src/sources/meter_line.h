@@ -1,4 +1,4 @@
-// Lines that an external meter prints, and the small patterns that tell what is in them.
+// Lines that an external meter prints, and the patterns that describe them.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,29 @@
 
 namespace beryl::sources {
 
-// What a field of a line says.
+// What a field of a line contains.
 enum class MeterField : uint8_t { kSkipped, kVolts, kAmperes, kWatts, kJoules, kSeconds };
 
-// A pattern such as "{V} {A}", "V:{V} I:{mA}", "{ms},{W}": names of units in braces stand for
-// numbers, {*} for anything up to what follows, a blank for any number of blanks or tabs (also
-// none), everything else for itself. Units: V mV A mA W mW kW J kJ Wh kWh ms s. Or "emonpi": what
-// an emonPi prints, frames "OK 5 39 0 0 0 39 0 139 90 ..." of bytes, of which the power of both of
-// its sensors is read.
+// A pattern such as "{V} {A}", "V:{V} I:{mA}", "{ms},{W}". Units in braces match numbers, {*}
+// matches anything up to what follows, a blank matches any number of blanks or tabs (including
+// none), and everything else matches itself. Units: V mV A mA W mW kW J kJ Wh kWh ms s. Or
+// "emonpi": the output of an emonPi, frames "OK 5 39 0 0 0 39 0 139 90 ..." of bytes, from which
+// the power of both sensors is read.
 class MeterFormat {
  public:
-  // An Error: braces that do not close, units that are not known, or nothing that tells power (W,
-  // or V and A) or energy (J, Wh).
+  // An Error if braces do not close, a unit is unknown, or the pattern has neither power (W, or V
+  // and A) nor energy (J, Wh).
   static Result<MeterFormat> Parse(std::string_view format);
 
-  // What a line says; which of the two is told by is_energy(). Nothing: the line is not like that,
-  // or what it says is below 0. Allocates nothing.
+  // The value of a line; is_energy() tells which. Nothing if the line does not match or the value
+  // is negative. Allocates nothing.
   std::optional<double> ReadLine(std::string_view line) const;
 
   bool is_energy() const { return is_energy_; }
 
  private:
   struct Part {
-    std::string text;  // that comes before the field
+    std::string text;  // before the field
     MeterField field = MeterField::kSkipped;
     double factor = 1;
     bool last_text = false;  // only text, no field: the end of the pattern
@@ -43,7 +43,7 @@ class MeterFormat {
   bool is_energy_ = false;
 };
 
-// "PATH[,baud=N],format=FORMAT"; the format is everything to the end.
+// "PATH[,baud=N],format=FORMAT"; the format extends to the end.
 struct MeterSpec {
   std::string path;
   uint32_t baud = 9600;
@@ -52,10 +52,10 @@ struct MeterSpec {
 };
 Result<MeterSpec> ParseMeterSpec(std::string_view spec);
 
-// Cuts bytes, as they come, into lines and keeps what the last good one said.
+// Cuts bytes, as they arrive, into lines and keeps the value of the last good one.
 class MeterLines {
  public:
-  // `midway`: the first bytes may be the rest of a line, so that they are dropped up to its end.
+  // `midway`: the first bytes may be the rest of a line, so drop them up to its end.
   explicit MeterLines(MeterFormat format, bool midway = false)
       : format_(std::move(format)), dropping_(midway) {
     line_.reserve(kLongest);

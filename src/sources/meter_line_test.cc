@@ -4,16 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include "base/matchers_for_test.h"
 #include "sources/machine_testing.h"
 
 namespace beryl::sources {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 std::optional<double> ReadAs(std::string_view format, std::string_view line) {
   const auto parsed = MeterFormat::Parse(format);
@@ -77,7 +72,7 @@ TEST(MeterSpec, TakesPathSpeedAndFormat) {
     const auto wrong = ParseMeterSpec(text);
     ASSERT_FALSE(wrong) << text;
     EXPECT_EQ(wrong.error().code, ErrorCode::kMisuse);
-    EXPECT_THAT(wrong.error().message, HasSubstr("--meter"));
+    EXPECT_THAT(wrong.error().message, HasSubstr("meter "));
   }
 }
 

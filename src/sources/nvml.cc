@@ -1,4 +1,4 @@
-// NVIDIA GPUs: power by the best reading each has.
+// NVIDIA GPUs: power from the best reading of each.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -20,24 +20,24 @@ namespace {
 constexpr const char* kSource = "nvml";
 constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 constexpr unsigned int kMostGpus = 256;
-// An average over the last second tells what was in the middle of it.
+// An average over the last second describes its middle.
 constexpr Seconds kLagOfAverage{0.5};
 
 enum class Reading : uint8_t { kEnergy, kInstant, kAverage, kUsage };
 
-// What nvmlDeviceGetPowerUsage tells of, which depends on the board.
-enum class UsageSpan : uint8_t { kMoment, kSecond, kNotTold };
+// The period that nvmlDeviceGetPowerUsage covers, which depends on the board.
+enum class UsagePeriod : uint8_t { kMoment, kSecond, kNotTold };
 
 struct Gpu {
   nvml::Device device = nullptr;
   unsigned int index = 0;
   std::string described;  // "NVIDIA A100 [00000000:01:00.0]"
-  UsageSpan usage = UsageSpan::kNotTold;
+  UsagePeriod usage = UsagePeriod::kNotTold;
   Reading reading = Reading::kEnergy;
   bool has_instant = false;
 };
 
-// Milliwatts of a field; `status` says whether there is such a field.
+// Milliwatts of a field; `status` says whether it exists.
 int PowerField(const nvml::Library& library, nvml::Device device, unsigned int field,
                uint64_t& milliwatts) {
   if (!library.field_values) return nvml::kNotSupported;
@@ -88,8 +88,8 @@ int ReadAs(const nvml::Library& library, nvml::Device device, Reading reading, u
   return status;
 }
 
-// Only what passes by itself is worth another try; everything else, also what is not known, is not
-// to be read now. Both are asked again.
+// Only transient errors are worth a retry; all others, unknown ones included, mean that it cannot
+// be read now. Both are tried again later.
 ReadState StateOf(int status) {
   switch (status) {
     case nvml::kSuccess:
@@ -108,7 +108,7 @@ ReadState StateOf(int status) {
 
 bool IsAverage(const Gpu& gpu, Reading reading) {
   return reading == Reading::kAverage ||
-         (reading == Reading::kUsage && gpu.usage == UsageSpan::kSecond);
+         (reading == Reading::kUsage && gpu.usage == UsagePeriod::kSecond);
 }
 
 std::string ReadsText(const Gpu& gpu, Reading reading) {
@@ -125,7 +125,7 @@ std::string ReadsText(const Gpu& gpu, Reading reading) {
     return fmt::format("{} of {} (average of the last second; read back by half a second)",
                        reading == Reading::kAverage ? "average power" : "power", gpu.described);
   }
-  if (gpu.usage == UsageSpan::kMoment) return "power of " + gpu.described;
+  if (gpu.usage == UsagePeriod::kMoment) return "power of " + gpu.described;
   return fmt::format(
       "power of {} (on many boards the average of the last second: then it lags half a second "
       "behind)",
@@ -192,19 +192,19 @@ std::string NameOf(const nvml::Library& library, nvml::Device device) {
   return Printable(name.data());
 }
 
-// "00000000:01:00.0"; empty: it is not told.
+// "00000000:01:00.0"; empty if unknown.
 std::string BusIdOf(const nvml::Library& library, nvml::Device device) {
   nvml::Pci pci{};
   if (!library.pci || library.pci(device, &pci) != nvml::kSuccess) return "";
   pci.bus_id[sizeof(pci.bus_id) - 1] = '\0';
   pci.bus_id_legacy[sizeof(pci.bus_id_legacy) - 1] = '\0';
   if (library.pci_has_bus_id && pci.bus_id[0]) return Printable(pci.bus_id);
-  // The shorter one has four digits of the domain, not eight.
+  // The shorter form has four digits of the domain, not eight.
   const std::string_view legacy = pci.bus_id_legacy;
   return legacy.find(':') == 4 ? "0000" + Printable(legacy) : Printable(legacy);
 }
 
-// What tells this GPU from others: by its number where it has no address.
+// Identifies this GPU: by its number if it has no address.
 std::string Describe(const std::string& name, const std::string& bus_id, unsigned int index) {
   const std::string number = fmt::format("GPU {}", index);
   if (!bus_id.empty()) return fmt::format("{} [{}]", name.empty() ? number : name, bus_id);
@@ -222,22 +222,22 @@ bool HasWord(std::string_view text, std::string_view word) {
   return false;
 }
 
-// Ampere and newer tell the average of a second, but for boards with a GA100.
-UsageSpan UsageSpanOf(const nvml::Library& library, nvml::Device device, std::string_view name) {
+// Ampere and newer report the average of a second, except boards with a GA100.
+UsagePeriod UsageSpanOf(const nvml::Library& library, nvml::Device device, std::string_view name) {
   unsigned int architecture = nvml::kArchitectureUnknown;
   if (!library.architecture || library.architecture(device, &architecture) != nvml::kSuccess ||
       architecture == nvml::kArchitectureUnknown) {
-    return UsageSpan::kNotTold;
+    return UsagePeriod::kNotTold;
   }
-  if (architecture < nvml::kArchitectureAmpere) return UsageSpan::kMoment;
-  if (architecture > nvml::kArchitectureAmpere) return UsageSpan::kSecond;
-  if (name.empty()) return UsageSpan::kNotTold;
+  if (architecture < nvml::kArchitectureAmpere) return UsagePeriod::kMoment;
+  if (architecture > nvml::kArchitectureAmpere) return UsagePeriod::kSecond;
+  if (name.empty()) return UsagePeriod::kNotTold;
   const bool is_ga100 = HasWord(name, "A100") || HasWord(name, "A800") || HasWord(name, "A30") ||
                         HasWord(name, "CMP 170HX");
-  return is_ga100 ? UsageSpan::kMoment : UsageSpan::kSecond;
+  return is_ga100 ? UsagePeriod::kMoment : UsagePeriod::kSecond;
 }
 
-// The best reading that answers and is believed; false: none does, and `status` says why.
+// The best reading that works and is trusted; false if there is none, and `status` says why.
 bool ChooseReading(const nvml::Library& library, const Search& search, Gpu& gpu, int& status) {
   uint64_t count = 0;
   gpu.has_instant = ReadAs(library, gpu.device, Reading::kInstant, count) == nvml::kSuccess;
@@ -264,8 +264,8 @@ RefusedSource NotStarted(const nvml::LoadFailure& failure) {
         "with nvidia-smi; BERYL_NVML names the library to load (libnvidia-ml.so.1)";
   } else if (failure.kind == Kind::kNoLibrary || failure.status == nvml::kSuccess) {
     remedy = fmt::format(
-        "no NVIDIA driver is installed, or it is not to be seen from here. If the machine has such "
-        "a GPU: install its driver, check with nvidia-smi; {}",
+        "no NVIDIA driver is installed, or it is not visible from here. If the machine has an "
+        "NVIDIA GPU: install its driver, check with nvidia-smi; {}",
         kSeenFromAContainer);
   } else if (failure.status == nvml::kDriverNotLoaded) {
     remedy = fmt::format(
@@ -273,7 +273,7 @@ RefusedSource NotStarted(const nvml::LoadFailure& failure) {
         "check with nvidia-smi; {}",
         kSeenFromAContainer);
   } else if (failure.status == nvml::kVersionMismatch) {
-    remedy = "the driver was updated and the old one still runs: restart the machine";
+    remedy = "the driver was updated but the old one is still loaded: restart the machine";
   } else if (failure.status == nvml::kNoPermission) {
     remedy = "run as a user that may use the GPU (sudo usermod -aG video,render \"$USER\")";
   } else {
@@ -330,10 +330,10 @@ Result<FoundSource> FindNvml(const Search& search) {
                      library->ErrorText(status)),
          status == nvml::kNoPermission
              ? "run as a user that may use the GPU (sudo usermod -aG video,render \"$USER\")"
-             : "this GPU tells neither energy nor power; an external meter (--meter) does"});
+             : "this GPU reports neither energy nor power; use an external meter"});
   }
   if (count == 0) {
-    found.refused.push_back({kSource, "the driver is there, but it has no GPU",
+    found.refused.push_back({kSource, "the driver is loaded, but it finds no GPU",
                              fmt::format("check with nvidia-smi; {}", kSeenFromAContainer)});
   }
   if (auto features = MakeNvmlFeatures(library, all, search.machine.procfs)) {

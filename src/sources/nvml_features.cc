@@ -7,28 +7,39 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <optional>
 #include <span>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "sources/clock_ns.h"
 
 namespace beryl::sources {
 namespace {
 
 constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 constexpr size_t kMostProcesses = 512;
+// A temperature changes slowly.
+constexpr int64_t kTemperatureEveryNs = 1'000'000'000;
 
-enum class Feature : uint8_t { kUtilization, kMemoryUsage, kClock, kMemoryClock, kOurs };
+enum class Feature : uint8_t {
+  kUtilization,
+  kMemoryUsage,
+  kClock,
+  kMemoryClock,
+  kTemperature,
+  kOurs
+};
 
 struct FeatureName {
   Feature feature;
   const char* name;
 };
-constexpr std::array<FeatureName, 5> kFeatures = {{{Feature::kUtilization, "gpu_util"},
+constexpr std::array<FeatureName, 6> kFeatures = {{{Feature::kUtilization, "gpu_util"},
                                                    {Feature::kMemoryUsage, "gm_usg"},
                                                    {Feature::kClock, "g_clk"},
                                                    {Feature::kMemoryClock, "gm_clk"},
+                                                   {Feature::kTemperature, "g_temp"},
                                                    {Feature::kOurs, "gpu_ours"}}};
 
 class NvmlFeatures final : public FeatureSource {
@@ -43,7 +54,7 @@ class NvmlFeatures final : public FeatureSource {
     path_.resize(path_.size() + 16);
     pids_.reserve(2 * kMostProcesses);
     for (const NvmlGpu& gpu : gpus) {
-      Row row{gpu.device, {}, 0};
+      Row row{gpu.device, {}, 0, kNotKnown};
       for (const FeatureName& known : kFeatures) {
         if (!Answers(gpu.device, known.feature)) continue;
         row.features.push_back(known.feature);
@@ -57,10 +68,20 @@ class NvmlFeatures final : public FeatureSource {
 
   void Read(std::span<const int32_t> watched, std::span<double> out) override {
     size_t column = 0;
+    const int64_t now_ns = ClockNs(CLOCK_MONOTONIC);
+    const bool is_due = now_ns - temperatures_ns_ >= kTemperatureEveryNs;
+    if (is_due) temperatures_ns_ = now_ns;
     for (Row& row : rows_) {
       utilization_ = kNotKnown;
       for (const Feature feature : row.features) {
-        out[column] = feature == Feature::kOurs ? OurShare(row, watched) : Ask(row.device, feature);
+        if (feature == Feature::kOurs) {
+          out[column] = OurShare(row, watched);
+        } else if (feature == Feature::kTemperature) {
+          if (is_due) row.temperature = Ask(row.device, feature);
+          out[column] = row.temperature;
+        } else {
+          out[column] = Ask(row.device, feature);
+        }
         if (feature == Feature::kUtilization) utilization_ = out[column];
         ++column;
       }
@@ -71,7 +92,8 @@ class NvmlFeatures final : public FeatureSource {
   struct Row {
     nvml::Device device;
     std::vector<Feature> features;
-    uint64_t seen_us;  // utilisation of processes up to here
+    uint64_t seen_us;    // utilisation of processes is known up to here
+    double temperature;  // as of temperatures_ns_
   };
 
   bool Answers(nvml::Device device, Feature feature) {
@@ -96,6 +118,13 @@ class NvmlFeatures final : public FeatureSource {
         return Clock(device, nvml::kClockSm);
       case Feature::kMemoryClock:
         return Clock(device, nvml::kClockMemory);
+      case Feature::kTemperature: {
+        unsigned int degrees = 0;
+        const bool told =
+            library_->temperature &&
+            library_->temperature(device, nvml::kSensorGpu, &degrees) == nvml::kSuccess;
+        return told ? degrees : kNotKnown;
+      }
       case Feature::kOurs:
         break;
     }
@@ -109,7 +138,7 @@ class NvmlFeatures final : public FeatureSource {
     return told ? mhz : kNotKnown;
   }
 
-  // Adds who has a context of that kind to pids_; false: it is not told.
+  // Adds the processes with a context of that kind to pids_; false if that is not available.
   bool AddProcesses(nvml::Device device, const nvml::ProcessList& list) {
     if (!list.call) return false;
     unsigned int count = kMostProcesses;
@@ -124,7 +153,7 @@ class NvmlFeatures final : public FeatureSource {
     return true;
   }
 
-  // A GPU that only computes need not tell who draws on it.
+  // A compute-only GPU need not report who uses it for graphics.
   bool ListProcesses(nvml::Device device) {
     pids_.clear();
     if (!AddProcesses(device, library_->compute_processes)) return false;
@@ -142,9 +171,9 @@ class NvmlFeatures final : public FeatureSource {
     return std::find(watched.begin(), watched.end(), static_cast<int32_t>(pid)) != watched.end();
   }
 
-  // By who has a context on the GPU; if ours are not alone there, by how much each kept it busy
-  // since the last time. From within a container the list may be empty, or have the process ids of
-  // the host: then nothing is known.
+  // By the processes with a context on the GPU; if ours are not alone, by how busy each kept it
+  // since the last time. In a container the list may be empty, or have the host's process ids: then
+  // nothing is known.
   double OurShare(Row& row, std::span<const int32_t> watched) {
     if (!ListProcesses(row.device)) return kNotKnown;
     if (pids_.empty()) return utilization_ == 0 ? 0 : kNotKnown;
@@ -178,10 +207,11 @@ class NvmlFeatures final : public FeatureSource {
   std::shared_ptr<nvml::Library> library_;
   std::string path_;  // of a process, with room for its number
   size_t path_of_pid_;
-  std::vector<uint64_t> listed_;  // for alignment
+  std::vector<uint64_t> listed_;  // uint64_t for alignment
   std::vector<unsigned int> pids_;
   std::vector<nvml::ProcessUtilization> samples_;
-  double utilization_ = kNotKnown;  // of the GPU that is asked
+  double utilization_ = kNotKnown;  // of the current GPU
+  int64_t temperatures_ns_ = 0;     // when they were asked for
   std::vector<Row> rows_;
   std::vector<FeatureColumn> columns_;
 };

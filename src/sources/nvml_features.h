@@ -1,4 +1,4 @@
-// How busy NVIDIA's GPUs are, and with whose work.
+// How busy NVIDIA GPUs are, and with whose work.
 #pragma once
 
 #include <memory>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sources/nvml_library.h"
-#include "sources/sources.h"
+#include "sources/power_source.h"
 
 namespace beryl::sources {
 
@@ -15,8 +15,8 @@ struct NvmlGpu {
   unsigned int index = 0;
 };
 
-// Columns are those that a GPU answers for now: gpu_util, gm_usg, g_clk, gm_clk, gpu_ours. Null:
-// none of them does. `procfs` is asked which processes are there.
+// The columns that a GPU supports now: gpu_util, gm_usg, g_clk, gm_clk, gpu_ours. Null if there are
+// none. `procfs` tells which processes exist.
 std::unique_ptr<FeatureSource> MakeNvmlFeatures(std::shared_ptr<nvml::Library> library,
                                                 const std::vector<NvmlGpu>& gpus,
                                                 const std::string& procfs);

@@ -13,7 +13,7 @@ namespace {
 
 struct Shared {
   std::weak_ptr<Library> library;
-  size_t initialized = 0;  // Two for a moment: one that is going and one that has come.
+  size_t initialized = 0;  // briefly two: one closing and one opening
 };
 
 std::mutex& SharedMutex() {
@@ -43,8 +43,8 @@ void Library::FindEither(const std::string& symbol, Function& function) {
   }
 }
 
-// The second version first: the third is laid out differently by some drivers (535.43 to 535.86),
-// and differs in what it says of MIG, which is not looked at.
+// Try the second version first: some drivers (535.43 to 535.86) lay out the third differently, and
+// it differs only in MIG fields, which are not used.
 ProcessList Library::FindProcesses(const std::string& symbol) {
   ProcessList list;
   list.size = kProcessSizeV2;
@@ -69,6 +69,7 @@ void Library::FindAll() {
   Find("nvmlDeviceGetUtilizationRates", utilization);
   Find("nvmlDeviceGetMemoryInfo", memory);
   Find("nvmlDeviceGetClockInfo", clock_mhz);
+  Find("nvmlDeviceGetTemperature", temperature);
   compute_processes = FindProcesses("nvmlDeviceGetComputeRunningProcesses");
   graphics_processes = FindProcesses("nvmlDeviceGetGraphicsRunningProcesses");
   Find("nvmlDeviceGetProcessUtilization", process_utilization);
@@ -76,7 +77,7 @@ void Library::FindAll() {
 }
 
 std::shared_ptr<Library> Library::Load(const std::string& path, LoadFailure& failure) {
-  std::shared_ptr<Library> library;  // goes after the lock does: its end takes the lock too
+  std::shared_ptr<Library> library;  // destroyed after the lock: its destructor takes the lock too
   const std::lock_guard lock(SharedMutex());
   Shared& shared = SharedLibraries()[path];
   if (auto loaded = shared.library.lock()) return loaded;
@@ -90,7 +91,7 @@ std::shared_ptr<Library> Library::Load(const std::string& path, LoadFailure& fai
   library->FindAll();
   if (!library->lacks_.empty()) {
     failure = {LoadFailure::Kind::kLacksCall,
-               fmt::format("{} was loaded, but lacks {}", path, library->lacks_)};
+               fmt::format("{} was loaded, but has no {}", path, library->lacks_)};
     return nullptr;
   }
   if (const int status = library->init(); status != kSuccess) {

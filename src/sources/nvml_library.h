@@ -1,5 +1,5 @@
-// NVIDIA's management library, loaded at run time: the few calls that are made, declared here as
-// its interface has them, so that nothing of NVIDIA's is needed to build.
+// NVIDIA's management library, loaded at run time. The calls in use are declared here, so that
+// building needs nothing from NVIDIA.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace beryl::sources::nvml {
 
 using Device = struct nvmlDevice_st*;  // NOLINT(readability-identifier-naming): the library's own
 
-// What calls return; all but these are errors like any other.
+// Return values; all others are treated alike.
 enum Status : int {
   kSuccess = 0,
   kNotSupported = 3,
@@ -49,14 +49,14 @@ struct Memory {
   uint64_t used;
 };
 
-// Starts like this in every version; what follows is not looked at.
+// Every version starts like this; the rest is ignored.
 struct Process {
   unsigned int pid;
   uint64_t used_gpu_memory;
 };
 constexpr size_t kProcessSizeV1 = sizeof(Process);
 constexpr size_t kProcessSizeV2 = kProcessSizeV1 + 2 * sizeof(unsigned int);  // MIG instances
-constexpr size_t kProcessSizeLargest = kProcessSizeV2 + sizeof(uint64_t);     // of some drivers
+constexpr size_t kProcessSizeLargest = kProcessSizeV2 + sizeof(uint64_t);     // in some drivers
 
 struct ProcessUtilization {
   unsigned int pid;
@@ -95,32 +95,33 @@ constexpr unsigned int kFieldPowerAverage = 185;
 constexpr unsigned int kFieldPowerInstant = 186;
 constexpr unsigned int kClockSm = 1;
 constexpr unsigned int kClockMemory = 2;
+constexpr unsigned int kSensorGpu = 0;
 constexpr unsigned int kArchitectureAmpere = 7;
 constexpr unsigned int kArchitectureUnknown = 0xFFFFFFFF;
 
-// Asks for the processes on a GPU: how many there is room for, and how many there are.
+// Queries the processes on a GPU; the count is the capacity in and the number of processes out.
 struct ProcessList {
   int (*call)(Device, unsigned int*, void*) = nullptr;
-  size_t size = 0;  // of what is told of a process
+  size_t size = 0;  // of one process entry
 };
 
 struct LoadFailure {
   enum class Kind {
-    kNoLibrary,  // the system does not load it
+    kNoLibrary,  // the system cannot load it
     kLacksCall,  // it is loaded, but is not NVIDIA's, or far too old
-    kRefuses,    // it does not start
+    kRefuses,    // it does not initialize
   };
   Kind kind = Kind::kNoLibrary;
-  std::string said;  // by the system or the library
+  std::string said;  // message of the system or the library
   int status = kSuccess;
 };
 
-// Any call but those that make it a library may be missing in an old one: null.
+// All calls but the essential ones may be missing in an old library: null.
 class Library {
  public:
-  // Loads and initializes it, once in a process for each path: a library need not count how often
-  // it was initialized, so that the first shutdown would end it for all. Null: `failure` says why.
-  // Any thread.
+  // Loads and initializes it once per process and path: a library need not count its
+  // initializations, so the first shutdown would end it for all users. Null with a `failure` if
+  // that fails. Thread-safe.
   static std::shared_ptr<Library> Load(const std::string& path, LoadFailure& failure);
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
@@ -134,7 +135,7 @@ class Library {
   int (*device_by_index)(unsigned int, Device*) = nullptr;
   int (*name)(Device, char*, unsigned int) = nullptr;
   int (*pci)(Device, Pci*) = nullptr;
-  bool pci_has_bus_id = false;  // else only the shorter one
+  bool pci_has_bus_id = false;  // otherwise only the shorter one
   int (*architecture)(Device, unsigned int*) = nullptr;
   int (*total_energy_mj)(Device, uint64_t*) = nullptr;
   int (*power_mw)(Device, unsigned int*) = nullptr;
@@ -142,6 +143,7 @@ class Library {
   int (*utilization)(Device, Utilization*) = nullptr;
   int (*memory)(Device, Memory*) = nullptr;
   int (*clock_mhz)(Device, unsigned int, unsigned int*) = nullptr;
+  int (*temperature)(Device, unsigned int, unsigned int*) = nullptr;
   ProcessList compute_processes;
   ProcessList graphics_processes;
   int (*process_utilization)(Device, ProcessUtilization*, unsigned int*, uint64_t) = nullptr;
@@ -151,7 +153,7 @@ class Library {
   Library(std::string path, void* handle) : path_(std::move(path)), handle_(handle) {}
   template <typename Function>
   bool Find(const std::string& symbol, Function& function);
-  // A call that makes it a library, by its newest name or its oldest.
+  // An essential call, by its newest or its oldest name.
   template <typename Function>
   void FindEither(const std::string& symbol, Function& function);
   ProcessList FindProcesses(const std::string& symbol);
@@ -159,7 +161,7 @@ class Library {
 
   std::string path_;
   void* handle_;
-  std::string lacks_;  // the first call that it should have
+  std::string lacks_;  // the first essential call that is missing
   bool initialized_ = false;
 };
 

@@ -2,18 +2,12 @@
 
 #include <cmath>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include "base/matchers_for_test.h"
 #include "sources/machine_testing.h"
 #include "sources/nvml_library.h"
 
 namespace beryl::sources {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 class Nvml : public ::testing::Test {
  protected:
@@ -69,11 +63,7 @@ TEST_F(Nvml, DegradesToWhatTheGpuHas) {
   EXPECT_EQ(found->power->channels()[0].meter.lag, Seconds{});
   EXPECT_EQ(ReadOnce(*found->power)[0].count, 70000U);
   Describe("energy 0\ninstant 0\npower 0");
-  found = machine_.Find(FindNvml);
-  ASSERT_TRUE(found);
-  EXPECT_FALSE(found->power);
-  ASSERT_EQ(found->refused.size(), 1U);
-  EXPECT_THAT(found->refused[0].reason, HasSubstr("Not Supported"));
+  EXPECT_THAT(WhyRefused(machine_.Find(FindNvml)), HasSubstr("Not Supported"));
 }
 
 TEST_F(Nvml, ACounterThatIsNotBelievedIsPassedOver) {
@@ -88,7 +78,7 @@ TEST_F(Nvml, AGpuThatIsLostIsGoneAndMayComeBack) {
   ASSERT_TRUE(found && found->power);
   Describe("status 15");
   EXPECT_EQ(ReadOnce(*found->power)[0].state, ReadState::kGone);
-  // What passes by itself; then what does not, or is not known.
+  // Transient errors, then permanent and unknown ones.
   for (const int status : {10, 19, 20, 21, 23, 27}) {
     Describe("status " + std::to_string(status) + std::string(static_cast<size_t>(status), ' '));
     EXPECT_EQ(ReadOnce(*found->power)[0].state, ReadState::kRetry) << status;
@@ -152,10 +142,10 @@ TEST_F(Nvml, OldLibrariesHaveOtherNames) {
   EXPECT_EQ(GpuBusId(found->power->channels()[1]), "00000000:02:00.0");
   // What they say of a process is shorter.
   ASSERT_EQ(found->features.size(), 1U);
-  std::vector<double> row(10);
+  std::vector<double> row(12);
   const std::vector<int32_t> all = {42, 43, 44};
   found->features[0]->Read(all, row);
-  EXPECT_EQ(row[4], 1);
+  EXPECT_EQ(row[5], 1);
 }
 
 TEST_F(Nvml, IsInitializedOnce) {
@@ -184,8 +174,8 @@ TEST_F(Nvml, ListsOnlyFeaturesThatAnswer) {
   for (const FeatureColumn& column : found->features[0]->columns()) {
     EXPECT_EQ(column.device, "GPU:1");
   }
-  EXPECT_EQ(found->features[0]->columns().size(), 5U);
-  std::vector<double> row(5);
+  EXPECT_EQ(found->features[0]->columns().size(), 6U);
+  std::vector<double> row(6);
   found->features[0]->Read({}, row);
   EXPECT_EQ(row[0], 80);
   Describe("features 0");
@@ -196,12 +186,12 @@ TEST_F(Nvml, WhoseItIsNeedNotBeTold) {
   const auto found = machine_.Find(FindNvml);
   ASSERT_TRUE(found);
   ASSERT_EQ(found->features.size(), 1U);
-  std::vector<double> row(5);
+  std::vector<double> row(6);
   const std::vector<int32_t> ours = {42};
   const auto share = [&](const std::string& text) {
     Describe(text);
     found->features[0]->Read(ours, row);
-    return row[4];
+    return row[5];
   };
   EXPECT_EQ(share("util 0"), 0);
   EXPECT_TRUE(std::isnan(share("util 7  # in a container nobody is listed")));
@@ -217,43 +207,42 @@ TEST_F(Nvml, WhoseItIsNeedNotBeTold) {
 
 TEST_F(Nvml, TellsHowBusyItIsAndWhoseItIs) {
   machine_.WriteFile("proc/42/stat", "");
-  Describe("util 73\nmemory_mb 10 40\nclocks 1400 1200\nprocess 42 60\nprocess 43 20");
+  Describe("util 73\nmemory_mb 10 40\nclocks 1400 1200\ntemp 61\nprocess 42 60\nprocess 43 20");
   const auto found = machine_.Find(FindNvml);
   ASSERT_TRUE(found);
   ASSERT_EQ(found->features.size(), 1U);
   FeatureSource& features = *found->features[0];
-  ASSERT_EQ(features.columns().size(), 5U);
+  ASSERT_EQ(features.columns().size(), 6U);
   EXPECT_EQ(features.columns()[0].name, "gpu_util");
   EXPECT_EQ(features.columns()[0].device, "GPU:0");
-  std::vector<double> row(5);
+  std::vector<double> row(6);
   const std::vector<int32_t> ours = {42};
   features.Read(ours, row);
-  EXPECT_THAT(row, ElementsAre(73, 25, 1400, 1200, 0.75));
+  EXPECT_THAT(row, ElementsAre(73, 25, 1400, 1200, 61, 0.75));
   const std::vector<int32_t> both = {43, 42};
   features.Read(both, row);
-  EXPECT_EQ(row[4], 1);
+  EXPECT_EQ(row[5], 1);
   features.Read({}, row);
-  EXPECT_EQ(row[4], 0);
-  Describe("process 42 0\nprocess 43 0");
+  EXPECT_EQ(row[5], 0);
+  Describe("process 42 0\nprocess 43 0\ntemp 90");
   features.Read(ours, row);
-  EXPECT_TRUE(std::isnan(row[4]));
+  EXPECT_TRUE(std::isnan(row[5]));
+  EXPECT_EQ(row[4], 61) << "asked for once a second";
   Describe("status 15");
   features.Read(ours, row);
+  row.erase(row.begin() + 4);
   for (const double value : row) EXPECT_TRUE(std::isnan(value));
 }
 
 TEST_F(Nvml, SaysWhatTheSystemSaidWithoutALibrary) {
   machine_.machine().nvml = machine_.Path("none.so");
   auto found = machine_.Find(FindNvml);
-  ASSERT_TRUE(found);
-  EXPECT_FALSE(found->power);
-  ASSERT_EQ(found->refused.size(), 1U);
-  EXPECT_THAT(found->refused[0].reason, HasSubstr("none.so"));
+  ASSERT_THAT(WhyRefused(found), HasSubstr("none.so"));
   EXPECT_THAT(found->refused[0].remedy, HasSubstr("--gpus all"));
   // A library, but another one.
   machine_.machine().nvml = "libc.so.6";
   found = machine_.Find(FindNvml);
-  EXPECT_THAT(found->refused[0].reason, HasSubstr("libc.so.6 was loaded, but lacks nvmlInit"));
+  EXPECT_THAT(found->refused[0].reason, HasSubstr("libc.so.6 was loaded, but has no nvmlInit"));
   EXPECT_THAT(found->refused[0].remedy, Not(HasSubstr("no NVIDIA driver is installed")));
   // No library at all.
   machine_.machine().nvml = machine_.Path("gpus");
@@ -263,10 +252,7 @@ TEST_F(Nvml, SaysWhatTheSystemSaidWithoutALibrary) {
 
 TEST_F(Nvml, ADriverWithoutGpusIsSaid) {
   Describe("gpus 0");
-  const auto found = machine_.Find(FindNvml);
-  ASSERT_TRUE(found);
-  EXPECT_FALSE(found->power);
-  EXPECT_THAT(found->refused[0].reason, HasSubstr("no GPU"));
+  EXPECT_THAT(WhyRefused(machine_.Find(FindNvml)), HasSubstr("no GPU"));
 }
 
 }  // namespace

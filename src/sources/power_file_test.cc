@@ -1,22 +1,13 @@
+#include "sources/power_file.h"
+
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include "sources/sources.h"
-
+#include "base/matchers_for_test.h"
 namespace beryl::sources {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::DoubleNear;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 struct PowerRead {
   PowerTrace trace;
@@ -210,7 +201,7 @@ TEST(PowerFileTest, AHeaderThatDoesNotFitIsAnError) {
 TEST(PowerFileTest, NoReadingsIsAnError) {
   for (const char* text : {"", "\n\n", "timestamp_us,device,power_w\n", "{}", R"({"CPU:0": {}})",
                            "timestamp_us,device,power_w\nx,y,z\n"}) {
-    EXPECT_THAT(Read(text).error, HasSubstr("power: no power readings in it")) << text;
+    EXPECT_THAT(Read(text).error, HasSubstr("power: it has no power readings")) << text;
   }
 }
 
@@ -248,6 +239,81 @@ TEST(PowerFileTest, ReadsMadeByHandSamplesFromDisk) {
     auto trace = ReadPowerFile(*source, {});
     ASSERT_TRUE(trace) << trace.error().message;
     EXPECT_GT(trace->report.operations, 0u);
+  }
+}
+
+TEST(PowerFileTest, ADroppedReadingIsAGap) {
+  const PowerRead read = Read(
+      "timestamp_us,device,power_w\n"
+      "1000,CPU:0,1\n1000,GPU:0,1\n2000,CPU:0,much\n2000,GPU:0,2\n3000,CPU:0,3\n"
+      "soon,CPU:0,3\n4000,CPU:0,4\n5000,CPU:0,5\n6000,CPU:0,-1\n");
+  EXPECT_THAT(read.channel(0).gaps,
+              ElementsAre(PowerGap{1, GapReason::kNotTold}, PowerGap{2, GapReason::kNotTold}));
+  EXPECT_THAT(read.channel(1).gaps, IsEmpty());
+  const PowerRead json = Read(R"({"CPU:0": {"1": 1, "2": null, "3": 3, "4": 4, "0": 0}})");
+  EXPECT_THAT(json.times(), ElementsAre(0, 1000, 3000, 4000));
+  EXPECT_THAT(json.channel().gaps, ElementsAre(PowerGap{2, GapReason::kNotTold}));
+}
+
+// What a counter counted meanwhile is in its next reading.
+TEST(PowerFileTest, ADroppedReadingOfACounterLosesNothing) {
+  const PowerRead read =
+      Read("timestamp_us,device,energy_uj\n0,CPU:0,1000000\n1000,CPU:0,?\n2000,CPU:0,3000000\n");
+  EXPECT_THAT(read.channel().gaps, IsEmpty());
+  EXPECT_THAT(read.channel().values, ElementsAre(0, DoubleNear(2, 1e-9)));
+}
+
+TEST(PowerFileTest, AReadingBeyondPhysicsIsDroppedAndSaid) {
+  const PowerRead gauge =
+      Read("timestamp_us,device,power_w\n0,CPU:0,5\n1000,CPU:0,1e302\n2000,CPU:0,5\n");
+  EXPECT_THAT(gauge.channel().values, ElementsAre(5, 5));
+  EXPECT_THAT(gauge.channel().gaps, SizeIs(1));
+  EXPECT_THAT(gauge.notes(), ElementsAre(HasSubstr("reading_too_large x1 @38")));
+  const PowerRead counter = Read(
+      "timestamp_us,device,energy_uj\n"
+      "0,CPU:0,0\n1000,CPU:0,1e302\n2000,CPU:0,1e19\n3000,CPU:0,10000000000001000000\n");
+  EXPECT_THAT(counter.channel().values, ElementsAre(0, 0, DoubleNear(1, 1e-2)));
+  EXPECT_THAT(counter.channel().gaps, ElementsAre(PowerGap{1, GapReason::kNotTold}));
+  EXPECT_THAT(counter.notes(), ElementsAre(HasSubstr("reading_too_large x2")));
+}
+
+TEST(PowerFileTest, QuotesInNamesAreUndone) {
+  const PowerRead csv = Read(
+      "timestamp_us,device,power_w\n0,\"the \"\"big\"\" one\",1\n1,\"the \"\"big\"\" one\",1\n");
+  EXPECT_EQ(csv.channel().name, "the \"big\" one");
+  const PowerRead json = Read(R"({"the \"big\" one \u00e9": {"1": 1}, "b": {"1": 2}})");
+  ASSERT_THAT(json.trace.channels, SizeIs(2)) << json.error;
+  EXPECT_EQ(json.channel().name, "the \"big\" one é");
+}
+
+TEST(PowerFileTest, JsonIsReadAcrossBuffersAndWhateverIsInIt) {
+  std::string text =
+      R"({"junk": [1, {"a": [], "b": {}, "c": [[null], "]}"]}, -1.5e3, true], "CPU:0": {)";
+  for (int i = 0; i < 50'000; ++i) {
+    text +=
+        fmt::format("{}\"{}\" : {}{}", i == 0 ? "" : ",\n", 4 * i, i % 100, i % 7 == 0 ? ".5" : "");
+  }
+  text += "}, \"GPU:0\": {}} ";
+  const PowerRead read = Read(text);
+  ASSERT_THAT(read.trace.channels, SizeIs(1)) << read.error;
+  ASSERT_THAT(read.channel().times, SizeIs(50'000));
+  for (size_t i = 0; i < 50'000; ++i) {
+    ASSERT_EQ(read.channel().times[i].value, static_cast<int64_t>(i) * 4000);
+    ASSERT_EQ(read.channel().values[i], static_cast<double>(i % 100) + (i % 7 == 0 ? 0.5 : 0));
+  }
+}
+
+TEST(PowerFileTest, WhatIsNoJsonIsRefusedWhereItBreaks) {
+  for (const auto& [text, message] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"a": {"1": 2}} x)", "byte 16: expected the end of the text, found 'x'"},
+           {R"({"a": {"1": 2},})", "byte 15: expected a member name in quotes, found '}'"},
+           {R"({"a": [1, 2})", "byte 11: expected ',' or ']', found '}'"},
+           {R"({"a": {"1": }})", "byte 12: expected a value, found '}'"},
+           {R"({"a": {"1": "x)", "byte 14: expected the closing quote of a string"},
+           {R"({"a" {)", "byte 5: expected ':' after the member name, found '{'"},
+           {R"({"a": )" + std::string(2000, '['), "byte 1006: expected fewer brackets"},
+           {R"({")" + std::string(5000, 'a') + R"(": 1})", "the name at byte 1 is longer than"}}) {
+    EXPECT_THAT(Read(text).error, HasSubstr(message)) << text.substr(0, 40);
   }
 }
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 #include <memory>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,13 +19,13 @@ namespace {
 constexpr int kMostRounds = 4;
 constexpr double kAgrees = 0.1;  // of a GPU's counter with its power
 constexpr double kWrong = 0.5;   // so far off that the counter is not used
-constexpr double kEdges = 0.05;  // what the ends of a short watch may cost
+constexpr double kEdges = 0.05;  // error from the ends of a short watch
 constexpr const char* kCheckedByPower = "hwmon";
 
-// A channel, what was seen of it, and where it stands in the list.
+// A channel, its observations, and its place in the list.
 struct Seen {
   PowerChannel channel;
-  Sight sight;
+  Observation observation;
   bool used = true;
 };
 
@@ -36,28 +35,28 @@ bool IsSame(const PowerChannel& a, const PowerChannel& b) {
 
 bool IsCounter(const PowerChannel& channel) { return channel.kind == ChannelKind::kEnergyCounter; }
 
-// What is used whatever it does: what the user named, and what is there when nothing else is.
+// Used whatever it does: named by the user, or the last resort.
 bool IsKeptAnyway(const PowerChannel& channel) {
   return IsAskedFor(channel.meter.source) || channel.meter.origin == Origin::kEstimated;
 }
 
 bool IsFarOff(const Seen& seen) {
   if (seen.channel.meter.source != kCheckedByPower || !IsCounter(seen.channel)) return false;
-  const Sight& sight = seen.sight;
-  return sight.other_power > Watts{} && sight.power &&
-         std::abs(*sight.power / *sight.other_power - 1) > kWrong;
+  const Observation& observation = seen.observation;
+  return observation.other_power > Watts{} && observation.power &&
+         std::abs(*observation.power / *observation.other_power - 1) > kWrong;
 }
 
-void FillIn(const Sight& sight, PowerChannel& channel) {
-  // Of a slow meter that was named it is not known yet whether it moves.
-  const bool untold = sight.steps == 0 && IsKeptAnyway(channel);
-  if (IsCounter(channel) && !untold) channel.meter.moves = sight.steps > 0;
+void FillIn(const Observation& observation, PowerChannel& channel) {
+  // A slow meter that was named may not have shown yet whether it moves.
+  const bool untold = observation.steps == 0 && IsKeptAnyway(channel);
+  if (IsCounter(channel) && !untold) channel.meter.moves = observation.steps > 0;
   if (std::isnan(channel.meter.update_period_us)) {
-    channel.meter.update_period_us = sight.update_period_us;
+    channel.meter.update_period_us = observation.update_period_us;
   }
 }
 
-// Watches what was not seen before. What was is kept.
+// Watches channels without observations and keeps the others'.
 std::vector<Seen> Look(Discovery& discovery, const std::vector<Seen>& before, Nanos patience,
                        const WatchClock& clock) {
   const auto find = [&](const PowerChannel& channel) {
@@ -69,31 +68,31 @@ std::vector<Seen> Look(Discovery& discovery, const std::vector<Seen>& before, Na
   for (const PowerChannel& channel : discovery.channels) {
     is_new.push_back(find(channel) == before.end());
   }
-  std::vector<Sight> sights(discovery.channels.size());
+  std::vector<Observation> observations(discovery.channels.size());
   if (std::find(is_new.begin(), is_new.end(), true) != is_new.end()) {
-    sights = Watch(discovery, is_new, patience, clock);
+    observations = Watch(discovery, is_new, patience, clock);
   }
   std::vector<Seen> result;
-  result.reserve(sights.size());
-  for (size_t i = 0; i < sights.size(); ++i) {
+  result.reserve(observations.size());
+  for (size_t i = 0; i < observations.size(); ++i) {
     PowerChannel& channel = discovery.channels[i];
     if (const auto known = find(channel); known != before.end()) {
       channel.meter.moves = known->channel.meter.moves;
       channel.meter.update_period_us = known->channel.meter.update_period_us;
-      result.push_back({channel, known->sight, true});
+      result.push_back({channel, known->observation, true});
       continue;
     }
-    FillIn(sights[i], channel);
-    result.push_back({channel, sights[i], true});
+    FillIn(observations[i], channel);
+    result.push_back({channel, observations[i], true});
   }
   return result;
 }
 
-// The least energy that can be told: what is used from one step to the next, and no less than a
+// The least energy that can be resolved: the energy from one step to the next, and at least one
 // count.
 double SmallestJoules(const Seen& seen) {
   const MeterTraits& meter = seen.channel.meter;
-  const double in_a_step = ValueOrNan(seen.sight.power) * meter.update_period_us * 1e-6;
+  const double in_a_step = ValueOrNan(seen.observation.power) * meter.update_period_us * 1e-6;
   if (!IsCounter(seen.channel)) return in_a_step;
   return std::isfinite(in_a_step) ? std::max(meter.per_count, in_a_step) : std::nan("");
 }
@@ -104,10 +103,10 @@ std::string Milliseconds(Nanos time) {
 
 SourceCheck CheckOfMoving(const Seen& seen, const std::vector<Seen>& all) {
   SourceCheck check;
-  const std::string watched = Milliseconds(seen.sight.watched);
+  const std::string watched = Milliseconds(seen.observation.watched);
   check.about = SourceCheck::About::kMoving;
   check.what = fmt::format("the counter of {} moves", seen.channel.name);
-  if (seen.sight.steps > 0) {
+  if (seen.observation.steps > 0) {
     check.verdict = SourceCheck::Verdict::kGood;
     const double period_us = seen.channel.meter.update_period_us;
     check.detail = std::isfinite(period_us)
@@ -119,7 +118,7 @@ SourceCheck CheckOfMoving(const Seen& seen, const std::vector<Seen>& all) {
         seen.channel.meter.source == "meter" ? "no new line in " + watched : "not in " + watched;
   } else if (!MustMove(seen.channel)) {
     check.verdict = SourceCheck::Verdict::kUntold;
-    check.detail = fmt::format("not in {}; a part of a package may take nothing", watched);
+    check.detail = fmt::format("not in {}; a part of a package may use no energy", watched);
   } else {
     check.verdict = SourceCheck::Verdict::kBad;
     const auto instead = std::find_if(all.begin(), all.end(), [&](const Seen& other) {
@@ -128,15 +127,15 @@ SourceCheck CheckOfMoving(const Seen& seen, const std::vector<Seen>& all) {
     const MeterTraits* const other = instead == all.end() ? nullptr : &instead->channel.meter;
     const bool same_source = other && other->source == seen.channel.meter.source;
     check.detail = fmt::format(
-        "{} in {}: {} is not used; {}", seen.sight.readable ? "not" : "it could not be read",
+        "{} in {}: {} is not used; {}", seen.observation.readable ? "not" : "it could not be read",
         watched, same_source ? "it" : seen.channel.meter.source,
         !other ? "nothing else reads it"
-               : (same_source ? other->reads : other->source) + " stands in for it");
+               : (same_source ? other->reads : other->source) + " replaces it");
   }
   return check;
 }
 
-// What is read, and what was set aside as if it were.
+// The channels in use, and those set aside for them.
 std::vector<std::string> WithinOf(const std::vector<Seen>& all,
                                   const std::vector<PowerChannel>& channels,
                                   const Containment& as_used) {
@@ -157,10 +156,10 @@ void CheckBoards(const std::vector<Seen>& all, const Containment& containment,
     if (!all[i].used || within.empty()) continue;
     if (all[within.front()].channel.scope == ChannelScope::kBoard) parts_of[within].push_back(i);
   }
-  // Nothing: it is not known of all of them.
+  // Nothing if one of them is unknown.
   const auto power = [&](const std::vector<size_t>& channels) {
     double sum = 0;
-    for (const size_t channel : channels) sum += ValueOrNan(all[channel].sight.power);
+    for (const size_t channel : channels) sum += ValueOrNan(all[channel].observation.power);
     return IfKnown<Watts>(sum);
   };
   for (const auto& [boards, parts] : parts_of) {
@@ -173,7 +172,7 @@ void CheckBoards(const std::vector<Seen>& all, const Containment& containment,
       check.verdict = holds ? SourceCheck::Verdict::kGood : SourceCheck::Verdict::kBad;
       check.detail =
           fmt::format("{} against {} in its {} parts{}", FormatWatts(board), FormatWatts(inside),
-                      parts.size(), holds ? "" : ": do not believe it");
+                      parts.size(), holds ? "" : ": do not trust it");
     } else {
       check.detail = "too few steps to tell";
     }
@@ -186,8 +185,8 @@ void CheckGpus(const std::vector<Seen>& all, std::vector<SourceCheck>& checks) {
     if (seen.channel.scope != ChannelScope::kGpu || !IsCounter(seen.channel)) continue;
     SourceCheck check;
     check.what = fmt::format("the counter of {} agrees with its power", seen.channel.name);
-    const std::optional<Watts> counted = seen.sight.power;
-    const std::optional<Watts> other = seen.sight.other_power;
+    const std::optional<Watts> counted = seen.observation.power;
+    const std::optional<Watts> other = seen.observation.other_power;
     if (!other) {
       check.detail = "it has no other reading";
     } else if (!counted || *other <= Watts{}) {
@@ -203,12 +202,12 @@ void CheckGpus(const std::vector<Seen>& all, std::vector<SourceCheck>& checks) {
   }
 }
 
-// Counters that another counter has taken the place of, or the estimate. Of several ways to read
-// one thing that all stand still, the first is told.
+// Counters replaced by another counter or by the estimate. Of several stuck ways to read one thing,
+// the first is reported.
 void SetAside(const std::vector<Seen>& looked, std::vector<Seen>& aside,
               std::vector<Distrusted>& distrusted) {
   for (const Seen& seen : looked) {
-    const bool stands_still = MustMove(seen.channel) && seen.sight.steps == 0;
+    const bool stands_still = MustMove(seen.channel) && seen.observation.steps == 0;
     if (IsKeptAnyway(seen.channel) || (!stands_still && !IsFarOff(seen))) continue;
     distrusted.push_back({seen.channel.meter.source, seen.channel.meter.reads});
     const bool told = std::any_of(aside.begin(), aside.end(), [&](const Seen& other) {
@@ -220,7 +219,7 @@ void SetAside(const std::vector<Seen>& looked, std::vector<Seen>& aside,
   }
 }
 
-// What an earlier search had open. Null: another search took it over.
+// The sources of an earlier search. Null: another search took it over.
 struct Former {
   explicit Former(Discovery& discovery) : sources(std::move(discovery.power)) {
     auto next = std::make_move_iterator(discovery.channels.begin());
@@ -234,9 +233,9 @@ struct Former {
   std::vector<std::vector<PowerChannel>> channels;  // of each
 };
 
-// Counters that stood still and that nothing else reads are read on: a recording may see them move
-// after all. Of what was open only they are kept. An estimate that stands in for one is from now on
-// a channel within it: whoever adds up takes the counter if it moved, else the estimate.
+// Counters that stood still and have no replacement stay: a recording may see them move later.
+// Keeps only those of the open sources. Their estimate becomes a channel within them: sums use the
+// counter if it moved, otherwise the estimate.
 void KeepOnProbation(std::vector<Former> formers, const std::vector<Seen>& aside,
                      Discovery& discovery) {
   std::vector<PowerChannel> kept;
@@ -245,7 +244,7 @@ void KeepOnProbation(std::vector<Former> formers, const std::vector<Seen>& aside
         discovery.channels.begin(), discovery.channels.end(), [&](const PowerChannel& other) {
           return other.name == seen.channel.name && other.meter.origin == Origin::kMeasured;
         });
-    if (!is_read && seen.sight.readable) kept.push_back(seen.channel);
+    if (!is_read && seen.observation.readable) kept.push_back(seen.channel);
   }
   for (const PowerChannel& still : kept) {
     for (PowerChannel& channel : discovery.channels) {
@@ -303,7 +302,7 @@ SourceReport ProbeWith(const Machine& machine, const DiscoverOptions& options, D
     SetAside(looked, aside, distrusted);
     if (distrusted.size() == known) break;
     formers.emplace_back(discovery);
-    // It cannot fail: what may, the options and what was asked for by name, was all right before.
+    // Cannot fail: the options and the named meters were valid before.
     auto again = DiscoverWithout(machine, options, distrusted, &formers.back().sources);
     if (again) discovery = std::move(*again);
     looked = Look(discovery, everything, patience, clock);
@@ -321,7 +320,7 @@ SourceReport ProbeWith(const Machine& machine, const DiscoverOptions& options, D
   for (const Seen& seen : all) {
     used.push_back(seen.used);
     report.found.push_back(seen.channel);
-    report.seen_w.push_back(ValueOrNan(seen.sight.power));
+    report.seen_w.push_back(ValueOrNan(seen.observation.power));
     report.smallest_j.push_back(SmallestJoules(seen));
     if (IsCounter(seen.channel)) report.checks.push_back(CheckOfMoving(seen, all));
   }

@@ -1,4 +1,4 @@
-// Watching meters for a moment.
+// Watches meters for a moment.
 #pragma once
 
 #include <functional>
@@ -6,11 +6,11 @@
 #include <optional>
 #include <vector>
 
-#include "sources/sources.h"
+#include "sources/discover.h"
 
 namespace beryl::sources {
 
-// The time and a way to let it pass; tests have their own.
+// A clock and a way to wait; tests have their own.
 struct WatchClock {
   std::function<Nanos()> now;
   std::function<void(Nanos)> sleep;
@@ -18,24 +18,24 @@ struct WatchClock {
 };
 
 // What a channel did while it was watched.
-struct Sight {
+struct Observation {
   bool readable = false;
-  size_t steps = 0;                                                    // of a counter
-  double update_period_us = std::numeric_limits<double>::quiet_NaN();  // NaN: not known
+  size_t steps = 0;                                                    // for a counter
+  double update_period_us = std::numeric_limits<double>::quiet_NaN();  // NaN: unknown
   std::optional<Watts> power;
-  std::optional<Watts> other_power;  // as another reading says
+  std::optional<Watts> other_power;  // according to a second reading
   Nanos watched;
 };
 
-// Whether a counter that does not move is a counter that does not work. Parts of a package may
-// rest: a built-in GPU that nobody uses takes nothing.
+// Whether a counter that does not move is broken. Parts of a package may be idle: an unused
+// built-in GPU draws nothing.
 bool MustMove(const PowerChannel& channel);
 
-// Reads the sources of the channels that are wanted until each of those made its steps, at most for
-// `patience`; a part of a package that rests is not waited for. `wanted` and the result have one
-// for each of discovery.channels.
-std::vector<Sight> Watch(Discovery& discovery, const std::vector<bool>& wanted, Nanos patience,
-                         const WatchClock& clock);
+// Reads the sources of the wanted channels until each made its steps, for at most `patience`; does
+// not wait for idle parts of a package. `wanted` and the result have one element per element of
+// discovery.channels.
+std::vector<Observation> Watch(Discovery& discovery, const std::vector<bool>& wanted,
+                               Nanos patience, const WatchClock& clock);
 
 SourceReport ProbeWith(const Machine& machine, const DiscoverOptions& options, Discovery& discovery,
                        Nanos patience, const WatchClock& clock);

@@ -7,18 +7,12 @@
 
 #include <cmath>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include "base/matchers_for_test.h"
 #include "sources/machine_testing.h"
 #include "types/containment.h"
 
 namespace beryl::sources {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsSupersetOf;
 
 constexpr Nanos kPatience{300'000'000};
 
@@ -42,6 +36,10 @@ class Probed : public ::testing::Test {
   }
   void SetEnergy(const std::string& zone, uint64_t uj) {
     machine_.WriteFile("sys/class/powercap/" + zone + "/energy_uj", std::to_string(uj));
+  }
+  // A zone uses 20 W and starts with 100 uJ; the others stand still.
+  SourceReport ProbeWhileCounting(const std::string& zone) {
+    return Probe([&](int64_t ms) { SetEnergy(zone, 100 + static_cast<uint64_t>(ms) * 20000); });
   }
   static const PowerChannel* Find(const std::vector<PowerChannel>& channels,
                                   const std::string& name, const std::string& source) {
@@ -110,11 +108,11 @@ TEST_F(Probed, ACounterThatStandsStillIsListedAndTheEstimateIsUsed) {
   EXPECT_EQ(readings[0].state, ReadState::kOk);
   EXPECT_EQ(readings[0].count, 4711U);
   EXPECT_EQ(CheckOf(report, "CPU:0 moves")->verdict, SourceCheck::Verdict::kBad);
-  EXPECT_THAT(CheckOf(report, "CPU:0 moves")->detail, HasSubstr("estimate stands in"));
+  EXPECT_THAT(CheckOf(report, "CPU:0 moves")->detail, HasSubstr("estimate replaces it"));
   EXPECT_EQ(CheckOf(report, "CORE:0 moves")->verdict, SourceCheck::Verdict::kUntold);
 }
 
-// A port gives its bytes to whoever reads first: nobody else may have it open.
+// Only one reader gets the bytes of a port, so it must be open only once.
 TEST_F(Probed, AMeterIsReadOnAsItWas) {
   const std::string path = machine_.Path("pipe");
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
@@ -129,7 +127,7 @@ TEST_F(Probed, AMeterIsReadOnAsItWas) {
   ASSERT_EQ(::write(fd, "9\n10", 4), 4);
   const SourceReport report =
       ProbeWith(machine_.machine(), machine_.options(), *found, kPatience, Clock([](int64_t) {}));
-  // What stands still is kept, and only that.
+  // Only channels that stand still are kept.
   EXPECT_THAT(NamesOf(found->channels), ElementsAre("wall", "CPU:0", "CPU:1"));
   ASSERT_EQ(found->power.size(), 2U);
   EXPECT_THAT(NamesOf(found->power[1]->channels()), ElementsAre("CPU:0", "CPU:1"));
@@ -205,8 +203,7 @@ TEST_F(Probed, TheMeterThatWasNamedIsThePlug) {
 TEST_F(Probed, DoesNotWaitForAPartThatRests) {
   machine_.AddZone("intel-rapl:0", "package-0", 100);
   machine_.AddZone("intel-rapl:0:0", "uncore", 100);
-  const SourceReport report = Probe(
-      [&](int64_t ms) { SetEnergy("intel-rapl:0", 100 + static_cast<uint64_t>(ms) * 20000); });
+  const SourceReport report = ProbeWhileCounting("intel-rapl:0");
   EXPECT_LT(now_.value, 30'000'000);
   EXPECT_EQ(CheckOf(report, "UNCORE:0 moves")->verdict, SourceCheck::Verdict::kUntold);
   EXPECT_THAT(CheckOf(report, "UNCORE:0 moves")->detail, HasSubstr("not in 20 ms"));
@@ -219,15 +216,14 @@ TEST_F(Probed, LooksOnlyAtWhatIsNewTheSecondTime) {
     if (ms % 50 == 0) SetEnergy("intel-rapl:1", 100 + static_cast<uint64_t>(ms) * 20000);
   });
   // Once in full for both, and once for the estimate alone.
-  EXPECT_LT(now_.value, 350'000'000);
+  EXPECT_LT(now_.value, 500'000'000);
   EXPECT_THAT(NamesOf(discovery_.channels), ElementsAre("CPU:1", "CPU:0:estimate", "CPU:0"));
 }
 
 TEST_F(Probed, MmioIsUsedWhereMsrStandsStill) {
   machine_.AddZone("intel-rapl:0", "package-0", 100);
   machine_.AddZone("intel-rapl-mmio:0", "package-0", 100);
-  const SourceReport report = Probe(
-      [&](int64_t ms) { SetEnergy("intel-rapl-mmio:0", 100 + static_cast<uint64_t>(ms) * 20000); });
+  const SourceReport report = ProbeWhileCounting("intel-rapl-mmio:0");
   ASSERT_EQ(report.found.size(), 2U);
   EXPECT_EQ(report.found[0].meter.moves, false);
   EXPECT_EQ(report.found[1].meter.reads, "intel-rapl-mmio:0/energy_uj");
@@ -240,8 +236,7 @@ TEST_F(Probed, MmioIsUsedWhereMsrStandsStill) {
 TEST_F(Probed, ABoardThatStandsStillContainsNothing) {
   machine_.AddZone("intel-rapl:0", "package-0", 100);
   machine_.AddZone("intel-rapl:1", "psys", 0);
-  const SourceReport report = Probe(
-      [&](int64_t ms) { SetEnergy("intel-rapl:0", 100 + static_cast<uint64_t>(ms) * 20000); });
+  const SourceReport report = ProbeWhileCounting("intel-rapl:0");
   EXPECT_THAT(NamesOf(discovery_.channels), ElementsAre("CPU:0", "psys"));
   EXPECT_EQ(Containment(discovery_.channels).WithinText(0), "");
   EXPECT_EQ(discovery_.channels[0].meter.moves, true);

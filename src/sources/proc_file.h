@@ -1,10 +1,9 @@
-// Files below /proc, read again and again: kept open, read into a buffer of the caller's, taken
-// apart without allocating.
+// Files below /proc that are read repeatedly: kept open, read into the caller's buffer, parsed
+// without allocation.
 #pragma once
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace beryl::sources {
@@ -19,7 +18,11 @@ class ProcFile {
 
   bool is_open() const { return fd_ >= 0; }
   void Close();
-  // From the start, as much as fits; empty: it cannot be read (a process that is gone), or is
+  // Closes it if its number is `first` or above.
+  void LeaveFrom(int first) {
+    if (fd_ >= first) Close();
+  }
+  // Reads from the start, as much as fits; empty if it cannot be read (the process is gone) or is
   // empty.
   std::string_view Read(std::span<char> buffer) const;
 
@@ -27,7 +30,7 @@ class ProcFile {
   int fd_ = -1;
 };
 
-// Takes words off a text. What is not a number reads as 0.
+// Splits words off a text. A word that is not a number reads as 0.
 class Words {
  public:
   explicit Words(std::string_view text) : left_(text) {}
@@ -41,7 +44,7 @@ class Words {
   std::string_view left_;
 };
 
-// What we need of /proc/PID/stat and /proc/PID/task/TID/stat.
+// The fields we need of /proc/PID/stat and /proc/PID/task/TID/stat.
 struct StatLine {
   std::string_view name;
   int32_t parent = 0;
@@ -53,10 +56,10 @@ struct StatLine {
   uint16_t cpu = 0;
   bool ok = false;
 };
-// The name may hold anything, brackets and blanks too: it ends at the last bracket.
+// The name may contain anything, including brackets and blanks: it ends at the last bracket.
 StatLine ParseStatLine(std::string_view text);
 
-// Nanoseconds that a task has run, the first word of its schedstat.
+// Nanoseconds that a task has run: the first word of its schedstat.
 uint64_t ParseSchedstat(std::string_view text);
 
 double NanosPerJiffy();

@@ -17,9 +17,13 @@ namespace {
 
 constexpr size_t kTextBytes = size_t{16} << 10;  // hundreds of children in one line
 constexpr size_t kEntryBytes = size_t{32} << 10;
-// Room that is kept from the start, so that finding tasks rarely allocates.
+// Reserved capacity, so that finding tasks rarely allocates.
 constexpr size_t kUsualTasks = 256;
-// Twice rounded down: user and system time.
+// Each takes about ten microseconds.
+constexpr size_t kOwnersAtOnce = 256;
+// A process that changes its name all the time is not followed for ever.
+constexpr uint8_t kMostNewNames = 16;
+// User and system time are both rounded down.
 constexpr double kJiffiesOfSlack = 2;
 
 uint64_t Key(WatchId watch, int32_t id) {
@@ -53,22 +57,28 @@ bool IsRunning(const Machine& machine, int32_t pid) {
   return line.ok && line.state != 'Z' && line.state != 'X';
 }
 
-ProcessTasks::ProcessTasks(const Machine& machine)
-    : procfs_(machine.procfs), buffer_(kTextBytes), entries_(kEntryBytes) {
+ProcessTasks::ProcessTasks(const Machine& machine, const TaskLimits& limits)
+    : procfs_(machine.procfs),
+      files_(machine.procfs, limits),
+      buffer_(kTextBytes),
+      entries_(kEntryBytes) {
   processes_.reserve(kUsualTasks);
   threads_.reserve(kUsualTasks);
   births_.reserve(kUsualTasks);
   samples_.reserve(kUsualTasks);
+  ended_.reserve(kUsualTasks);
   pids_.reserve(kUsualTasks);
 }
 
-void ProcessTasks::Add(WatchId watch, int32_t pid, bool with_children) {
-  const size_t index = AddProcess(watch, pid, kNone, true);
+void ProcessTasks::Add(WatchId watch, int32_t pid, bool with_children, const Watcher& watcher) {
+  const size_t index = AddProcess(watch, watcher, pid, kNone);
+  processes_[index].attached = true;
   processes_[index].with_children = with_children;
 }
 
 void ProcessTasks::AddChildrenOf(WatchId watch, int32_t pid) {
-  Process& process = processes_[AddProcess(watch, pid, kNone, true)];
+  Process& process = processes_[AddProcess(watch, {}, pid, kNone)];
+  process.attached = true;
   process.only_children = true;
   std::erase(pids_, pid);
 }
@@ -84,25 +94,69 @@ void ProcessTasks::Remove(WatchId watch) {
   Forget();
 }
 
-bool ProcessTasks::IsAlive(WatchId watch) const {
+bool ProcessTasks::IsRunning(WatchId watch) const {
   return std::any_of(processes_.begin(), processes_.end(), [&](const Process& process) {
     return process.watch == watch && process.alive;
   });
 }
 
-size_t ProcessTasks::AddProcess(WatchId watch, int32_t pid, size_t parent, bool attached) {
+// Whether what is found now was there before its watch began.
+bool ProcessTasks::IsFirstScan(size_t process) const {
+  while (processes_[process].parent != kNone) process = processes_[process].parent;
+  return processes_[process].attached && !processes_[process].counted;
+}
+
+size_t ProcessTasks::AddProcess(WatchId watch, const Watcher& watcher, int32_t pid, size_t parent) {
   const size_t index = processes_.size();
   if (!known_processes_.emplace(Key(watch, pid), index).second)
     return known_processes_[Key(watch, pid)];
   Process& process = processes_.emplace_back();
   process.watch = watch;
+  process.watcher = watcher;
   process.pid = pid;
   process.parent = parent;
-  process.attached = attached;
-  process.stat = ProcFile(MakePath("{}/{}/stat", procfs_, pid));
+  process.files = files_.OfProcess(watcher, pid, parent == kNone);
   process.rest_task = next_task_++;
   if (watch != 0) pids_.push_back(pid);
   return index;
+}
+
+void ProcessTasks::AddChild(size_t parent, int32_t pid) {
+  const WatchId watch = processes_[parent].watch;
+  const Watcher watcher = processes_[parent].watcher;
+  const size_t index = AddProcess(watch, watcher, pid, parent);
+  Process& child = processes_[index];
+  if (!child.files) {
+    // It is looked for again: there may be room by then.
+    known_processes_.erase(Key(watch, pid));
+    if (watch != 0) pids_.pop_back();
+    processes_.pop_back();
+    return;
+  }
+  if (!watcher.is_confined || RunsAs(procfs_, pid, watcher.uid)) return;
+  child.is_foreign = true;
+  child.attached = IsFirstScan(parent);
+  if (watch != 0) pids_.pop_back();
+}
+
+// Of many processes, some in each call.
+void ProcessTasks::CheckOwners() {
+  const size_t count = std::min(processes_.size(), kOwnersAtOnce);
+  for (size_t n = 0; n < count; ++n) {
+    const size_t i = next_owner_++ % processes_.size();
+    Process& process = processes_[i];
+    if (!process.watcher.is_confined || !process.alive || process.is_foreign) continue;
+    if (RunsAs(procfs_, process.pid, process.watcher.uid)) continue;
+    process.is_foreign = true;
+    const uint64_t used =
+        process.own_ns - process.own_base_ns + process.reaped_ns - process.reaped_base_ns;
+    process.passed_on_ns = used - std::min(used, process.known_reaped_ns);
+    for (Thread& thread : threads_) {
+      if (thread.process == i) thread.alive = false;
+    }
+    some_ended_ = true;
+  }
+  Forget();
 }
 
 void ProcessTasks::Tell(uint32_t task, const Process& process, int32_t tid, std::string_view name) {
@@ -116,7 +170,7 @@ void ProcessTasks::Tell(uint32_t task, const Process& process, int32_t tid, std:
   birth.name[length] = '\0';
 }
 
-// Folders of /proc by the system call itself: opendir allocates at every look.
+// Reads folders of /proc with the system call itself: opendir allocates each time.
 template <typename Use>
 void ProcessTasks::ForEachNumberedEntry(const char* folder, Use&& use) {
   const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -140,10 +194,10 @@ void ProcessTasks::ForEachNumberedEntry(const char* folder, Use&& use) {
 
 void ProcessTasks::Scan(bool children) {
   births_.clear();
-  // Children that are found are scanned in the same go: the list grows while it is walked.
+  // Scans newly found children in the same pass: the list grows during the loop.
   for (size_t i = 0; i < processes_.size(); ++i) {
     if (!processes_[i].alive) continue;
-    if (!processes_[i].only_children) ScanThreads(i);
+    if (!processes_[i].only_children && !processes_[i].is_foreign) ScanThreads(i);
     if (children && has_children_files_ && processes_[i].with_children) ScanChildren(i);
   }
   if (children && !has_children_files_) ScanAllProcesses();
@@ -161,23 +215,33 @@ void ProcessTasks::AddThread(size_t process_index, int32_t tid) {
   Thread thread;
   thread.process = process_index;
   thread.tid = tid;
-  thread.stat = ProcFile(MakePath("{}/{}/task/{}/stat", procfs_, process.pid, tid));
-  const StatLine line = ParseStatLine(thread.stat.Read(buffer_));
-  if (!line.ok) return;  // gone already, or out of file descriptors: its process's rest has it
-  thread.schedstat = ProcFile(MakePath("{}/{}/task/{}/schedstat", procfs_, process.pid, tid));
-  if (!thread.schedstat.is_open()) cpu_time_ = "stat";
+  thread.files = files_.OfThread(process.watcher, process.pid, tid);
+  if (!thread.files) {
+    // Gone already, or beyond the limits: its process's rest includes it.
+    if (process.rest_is_new && process.files) {
+      TellRest(process_index, process.files->ReadStat(buffer_).name);
+    }
+    return;
+  }
+  const StatLine line = thread.files->ReadStat(buffer_);
+  if (!line.ok) return;
+  if (!thread.files->has_schedstat()) cpu_time_ = "stat";
   thread.task = next_task_++;
   thread.attached = process.attached && !process.counted;
   known_threads_.emplace(Key(process.watch, tid), threads_.size());
-  if (std::exchange(processes_[process_index].rest_is_new, false)) {
-    Tell(process.rest_task, process, 0, line.name);
-  }
+  TellRest(process_index, line.name);
   Tell(thread.task, process, tid, line.name);
+  std::memcpy(thread.name, births_.back().name, sizeof(thread.name));
   threads_.push_back(std::move(thread));
 }
 
+void ProcessTasks::TellRest(size_t process, std::string_view name) {
+  if (name.empty() || !std::exchange(processes_[process].rest_is_new, false)) return;
+  Tell(processes_[process].rest_task, processes_[process], 0, name);
+}
+
 void ProcessTasks::ScanChildren(size_t parent) {
-  if (processes_[parent].only_children) {
+  if (processes_[parent].only_children || processes_[parent].is_foreign) {
     ForEachNumberedEntry(MakePath("{}/{}/task", procfs_, processes_[parent].pid),
                          [&](int32_t tid) { ScanChildrenOfThread(parent, tid); });
     return;
@@ -195,14 +259,16 @@ void ProcessTasks::ScanChildrenOfThread(size_t parent, int32_t tid) {
   const ProcFile file(MakePath("{}/{}/task/{}/children", procfs_, pid, tid));
   if (!file.is_open()) {
     // Either the thread is gone or the kernel has no such files.
-    if (tid == pid && !processes_[parent].stat.Read(buffer_).empty()) has_children_files_ = false;
+    if (tid == pid && processes_[parent].files && processes_[parent].files->ReadStat(buffer_).ok) {
+      has_children_files_ = false;
+    }
     return;
   }
   Words words(file.Read(buffer_));
   while (!words.done()) {
     const auto child = static_cast<int32_t>(words.Number());
     if (child <= 0 || known_processes_.contains(Key(watch, child))) continue;
-    AddProcess(watch, child, parent, false);
+    AddChild(parent, child);
   }
 }
 
@@ -213,11 +279,14 @@ void ProcessTasks::ScanAllProcesses() {
     if (!line.ok) return;
     const size_t before = processes_.size();
     for (size_t i = 0; i < before; ++i) {
-      const Process& parent = processes_[i];
+      const Process& parent = processes_[i];  // until one is added
       if (parent.pid != line.parent || !parent.alive || !parent.with_children) continue;
       if (known_processes_.contains(Key(parent.watch, pid))) continue;
-      const size_t index = AddProcess(parent.watch, pid, i, false);
-      AddThread(index, pid);
+      AddChild(i, pid);
+      const auto added = known_processes_.find(Key(processes_[i].watch, pid));
+      if (added != known_processes_.end() && !processes_[added->second].is_foreign) {
+        AddThread(added->second, pid);
+      }
     }
   });
 }
@@ -225,27 +294,48 @@ void ProcessTasks::ScanAllProcesses() {
 void ProcessTasks::Read(bool all, bool with_jiffies) {
   samples_.clear();
   births_.clear();
-  // Parents stand before their children: a child that ends in between is then counted by itself,
-  // not a second time by its parent.
+  ++pass_;
+  // Parents come before their children: a child that ends in between is counted by itself, and not
+  // again by its parent.
   for (Process& process : processes_) ReadProcess(process);
   for (Thread& thread : threads_) {
     if (ReadThread(thread, all, with_jiffies)) {
       samples_.push_back({thread.task, thread.cpu, thread.run_ns, thread.user, thread.system});
     }
   }
+  for (Process& process : processes_) ReadForeign(process);
   for (Process& process : processes_) ReadRest(process, all);
   Forget();
 }
 
+// The time of the ended descendants of a process, as far as it is known: what its own file says, or
+// what was seen of those that ended since.
+uint64_t ProcessTasks::KnownBelow(const Process& process) {
+  const uint64_t told = process.reaped_ns - process.reaped_base_ns;
+  return process.reaped_base_ns + std::max(told, process.known_reaped_ns);
+}
+
+// Whoever waits for an ended process is told its time, and that of all it waited for: if a parent
+// ended along with it, the parent's parent. An orphan is not waited for by any of them.
+void ProcessTasks::PassUp(size_t parent, uint64_t ns) {
+  while (parent != kNone && ns > 0) {
+    Process& process = processes_[parent];
+    const uint64_t before = KnownBelow(process);
+    process.known_reaped_ns += ns;
+    if (process.alive || process.ended != pass_) return;
+    ns = KnownBelow(process) - before;
+    parent = process.parent;
+  }
+}
+
 void ProcessTasks::ReadProcess(Process& process) {
   if (!process.alive) return;
-  const StatLine line = ParseStatLine(process.stat.Read(buffer_));
+  const StatLine line = process.files ? process.files->StatOf(pass_) : StatLine();
   if (!line.ok) {
     process.alive = false;
+    process.ended = pass_;
     some_ended_ = true;
-    if (process.parent != kNone) {
-      processes_[process.parent].known_reaped_ns += process.own_ns + process.reaped_ns;
-    }
+    PassUp(process.parent, process.own_ns + KnownBelow(process));
     return;
   }
   process.cpu = line.cpu;
@@ -257,56 +347,82 @@ void ProcessTasks::ReadProcess(Process& process) {
   }
 }
 
-// Whether there is something to tell.
+// Gives what a foreign process has used to the nearest ancestor that is told apart.
+void ProcessTasks::ReadForeign(Process& process) {
+  if (!process.is_foreign || process.parent == kNone) return;
+  const uint64_t all =
+      process.own_ns - process.own_base_ns + process.reaped_ns - process.reaped_base_ns;
+  const uint64_t used = all - std::min(all, process.known_reaped_ns);
+  if (used <= process.passed_on_ns) return;
+  size_t ancestor = process.parent;
+  while (processes_[ancestor].is_foreign && processes_[ancestor].parent != kNone) {
+    ancestor = processes_[ancestor].parent;
+  }
+  processes_[ancestor].foreign_ns += used - std::exchange(process.passed_on_ns, used);
+}
+
+void ProcessTasks::TellNewName(Thread& thread, std::string_view name) {
+  const Process& process = processes_[thread.process];
+  if (thread.tid != process.pid || name == thread.name) return;
+  if (name.empty() || thread.renamed == kMostNewNames) return;
+  ++thread.renamed;
+  Tell(thread.task, process, thread.tid, name);
+  std::memcpy(thread.name, births_.back().name, sizeof(thread.name));
+}
+
+// Whether there is something to report.
 bool ProcessTasks::ReadThread(Thread& thread, bool all, bool with_jiffies) {
   if (!thread.alive) return false;
   const uint64_t before = thread.run_ns;
-  if (thread.schedstat.is_open()) {
-    const std::string_view text = thread.schedstat.Read(buffer_);
-    if (text.empty()) {
+  const bool has_schedstat = thread.files->has_schedstat();
+  if (has_schedstat) {
+    const uint64_t* run_ns = thread.files->RunOf(pass_);
+    if (run_ns == nullptr) {
       thread.alive = false;
       some_ended_ = true;
       return false;
     }
-    thread.run_ns = std::max(before, ParseSchedstat(text));
+    thread.run_ns = std::max(before, *run_ns);
   }
-  if (thread.run_ns == before && !all && !thread.is_new && !with_jiffies &&
-      thread.schedstat.is_open()) {
+  if (thread.run_ns == before && !all && !thread.is_new && !with_jiffies && has_schedstat) {
     return false;
   }
-  const StatLine line = ParseStatLine(thread.stat.Read(buffer_));
+  const StatLine& line = thread.files->StatOf(pass_);
   if (line.ok) {
+    TellNewName(thread, line.name);
     thread.cpu = line.cpu;
     thread.user = static_cast<uint32_t>(line.user);
     thread.system = static_cast<uint32_t>(line.system);
-    if (!thread.schedstat.is_open()) {
+    if (!has_schedstat) {
       thread.run_ns = std::max(before, ToNanos(line.user + line.system));
     }
-  } else if (!thread.schedstat.is_open()) {
+  } else if (!has_schedstat) {
     thread.alive = false;
     some_ended_ = true;
     return false;
   }
   const bool is_new = std::exchange(thread.is_new, false);
-  // What an attached thread used before is not its process's since then.
+  // What an attached thread used before does not belong to its process since then.
   if (!is_new || !thread.attached) processes_[thread.process].seen_ns += thread.run_ns - before;
   return is_new || all || with_jiffies || thread.run_ns != before;
 }
 
 void ProcessTasks::ReadRest(Process& process, bool all) {
-  if (process.rest_is_new && !process.only_children) return;  // not told yet
+  if (process.rest_is_new && !process.only_children) return;  // not reported yet
+  if (process.is_foreign && process.parent != kNone) return;  // its ancestor reports it
   const double slack = process.attached ? kJiffiesOfSlack * NanosPerJiffy() : 0;
   double used = 0;
   if (!process.only_children) used += static_cast<double>(process.own_ns - process.own_base_ns);
   if (process.with_children) {
     used += static_cast<double>(process.reaped_ns - process.reaped_base_ns);
   }
+  used += static_cast<double>(process.foreign_ns);
   const double known = static_cast<double>(process.seen_ns + process.known_reaped_ns) + slack;
   const uint64_t before = process.rest_ns;
   if (used > known) process.rest_ns = std::max(before, static_cast<uint64_t>(used - known));
   if (process.only_children) {
     if (process.rest_ns == 0) return;
-    // The time of those that were gone before anybody looked, under no process's number.
+    // The time of processes that were gone before the first scan, under no process's number.
     if (std::exchange(process.rest_is_new, false)) {
       Process nobody;
       nobody.watch = process.watch;
@@ -320,22 +436,30 @@ void ProcessTasks::ReadRest(Process& process, bool all) {
 
 void ProcessTasks::Announce(WatchId watch) {
   for (const Process& process : processes_) {
-    if (process.watch == watch && process.alive && !process.rest_is_new && !process.only_children) {
-      Tell(process.rest_task, process, 0, ParseStatLine(process.stat.Read(buffer_)).name);
+    const bool is_told = !process.rest_is_new && !process.only_children && process.files != nullptr;
+    if (process.watch == watch && process.alive && is_told) {
+      Tell(process.rest_task, process, 0, process.files->ReadStat(buffer_).name);
     }
   }
   for (const Thread& thread : threads_) {
     const Process& process = processes_[thread.process];
     if (process.watch != watch || !thread.alive) continue;
-    Tell(thread.task, process, thread.tid, ParseStatLine(thread.stat.Read(buffer_)).name);
+    Tell(thread.task, process, thread.tid, thread.files->ReadStat(buffer_).name);
   }
 }
 
-// Gives back what belongs to tasks that have ended. Indices change.
+// Frees the entries of tasks that have ended. Indices change.
 void ProcessTasks::Forget() {
   if (!std::exchange(some_ended_, false)) return;
-  std::erase_if(threads_, [&](const Thread& thread) { return !thread.alive; });
-  // A process whose children are still known keeps its place, so that their ends are booked to it.
+  const auto forget_threads = [&](auto&& is_over) {
+    std::erase_if(threads_, [&](const Thread& thread) {
+      if (!is_over(thread)) return false;
+      ended_.push_back(thread.task);
+      return true;
+    });
+  };
+  forget_threads([](const Thread& thread) { return !thread.alive; });
+  // A process with known children keeps its place, so that it is charged for their end.
   std::vector<size_t> place(processes_.size(), kNone);
   std::vector<bool> needed(processes_.size(), false);
   for (size_t i = processes_.size(); i-- > 0;) {
@@ -344,7 +468,10 @@ void ProcessTasks::Forget() {
   }
   size_t kept = 0;
   for (size_t i = 0; i < processes_.size(); ++i) {
-    if (!needed[i]) continue;
+    if (!needed[i]) {
+      ended_.push_back(processes_[i].rest_task);
+      continue;
+    }
     place[i] = kept;
     if (kept != i) processes_[kept] = std::move(processes_[i]);
     ++kept;
@@ -357,14 +484,16 @@ void ProcessTasks::Forget() {
     if (process.parent != kNone) process.parent = place[process.parent];
     if (!process.alive) continue;
     known_processes_.emplace(Key(process.watch, process.pid), i);
-    if (process.watch != 0 && !process.only_children) pids_.push_back(process.pid);
+    const bool is_told = !process.only_children && !process.is_foreign;
+    if (process.watch != 0 && is_told) pids_.push_back(process.pid);
   }
   known_threads_.clear();
-  std::erase_if(threads_, [&](const Thread& thread) { return place[thread.process] == kNone; });
+  forget_threads([&](const Thread& thread) { return place[thread.process] == kNone; });
   for (size_t i = 0; i < threads_.size(); ++i) {
     threads_[i].process = place[threads_[i].process];
     known_threads_.emplace(Key(processes_[threads_[i].process].watch, threads_[i].tid), i);
   }
+  files_.Sweep();
 }
 
 }  // namespace beryl::sources

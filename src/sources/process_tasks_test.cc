@@ -3,10 +3,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -61,6 +64,9 @@ class StandInProc : public testing::Test {
         "{} 0 0",
         pid, parent, user, reaped, cpu);
   }
+  static std::string StatusOf(int uid) {
+    return fmt::format("Name:\twork\nUid:\t{0}\t{0}\t{0}\t{0}\nGid:\t0\n", uid);
+  }
   void WriteThread(int pid, int parent, int tid, int user, uint64_t run_ns, int cpu) {
     const std::string folder = fmt::format("{}/task/{}/", pid, tid);
     Write(folder + "stat", Stat(tid, parent, user, 0, cpu));
@@ -101,6 +107,39 @@ TEST_F(StandInProc, TellsThreadsAndWhatTheyUse) {
   EXPECT_EQ(tasks.samples()[0].run_ns, 41'000'000U);
   EXPECT_EQ(tasks.samples()[0].cpu, 2);
   EXPECT_EQ(tasks.cpu_time(), "schedstat");
+}
+
+TEST_F(StandInProc, AProcessThatRunsAnotherProgramIsToldAgain) {
+  const auto write = [&](const std::string& name, uint64_t run_ns) {
+    std::string stat = Stat(10, 1, 5, 0, 0);
+    stat.replace(stat.find("work"), 4, name);
+    Write("10/stat", stat);
+    Write("10/task/10/stat", stat);
+    Write("10/task/10/schedstat", fmt::format("{} 0 1", run_ns));
+  };
+  write("sh", 1);
+  ProcessTasks tasks(machine_);
+  tasks.Add(1, 10, true);
+  tasks.Scan(true);
+  ASSERT_THAT(tasks.births(), SizeIs(2));  // the rest, and its only thread
+  const uint32_t task = tasks.births()[1].task;
+  EXPECT_STREQ(tasks.births()[1].name, "sh");
+  tasks.Read(false, false);
+  EXPECT_THAT(tasks.births(), IsEmpty());
+  write("python3 with a long name", 2);
+  tasks.Read(false, false);
+  ASSERT_THAT(tasks.births(), SizeIs(1));
+  EXPECT_EQ(tasks.births()[0].task, task);
+  EXPECT_EQ(tasks.births()[0].tid, 10);
+  EXPECT_STREQ(tasks.births()[0].name, "python3 with a ");
+  // One that changes its name all the time is not followed for ever.
+  size_t told = 0;
+  for (uint64_t i = 3; i < 100; ++i) {
+    write(fmt::format("name {}", i), i);
+    tasks.Read(false, false);
+    told += tasks.births().size();
+  }
+  EXPECT_EQ(told, 15U);
 }
 
 TEST_F(StandInProc, DoesWithJiffiesWhereThereIsNoSchedstat) {
@@ -176,9 +215,214 @@ TEST_F(StandInProc, AChildThatWasSeenIsNotCountedAgainWhenItEnds) {
   tasks.Read(true, false);
   EXPECT_EQ(RunOf(tasks, rest), 280'000'000U);  // what it used after it was last seen
   EXPECT_THAT(tasks.pids(), testing::ElementsAre(10));
-  EXPECT_TRUE(tasks.IsAlive(1));
+  EXPECT_TRUE(tasks.IsRunning(1));
   tasks.Remove(1);
-  EXPECT_FALSE(tasks.IsAlive(1));
+  EXPECT_FALSE(tasks.IsRunning(1));
+}
+
+// What is kept of a task can be forgotten when it has ended, and not before.
+TEST_F(StandInProc, TellsWhichTasksHaveEnded) {
+  Write("10/stat", Stat(10, 1, 0, 0, 0));
+  WriteThread(10, 1, 10, 0, 0, 0);
+  WriteThread(10, 1, 11, 0, 0, 0);
+  Write("20/stat", Stat(20, 10, 100, 0, 0));
+  WriteThread(20, 10, 20, 100, 1'000'000'000, 0);
+  Write("10/task/10/children", "20");
+  ProcessTasks tasks(machine_);
+  tasks.Add(1, 10, true);
+  tasks.Scan(true);
+  std::vector<uint32_t> of_child;
+  std::vector<uint32_t> of_thread;
+  std::vector<uint32_t> all;
+  for (const ProcessTasks::Birth& birth : tasks.births()) {
+    all.push_back(birth.task);
+    if (birth.pid == 20) of_child.push_back(birth.task);
+    if (birth.tid == 11) of_thread.push_back(birth.task);
+  }
+  ASSERT_THAT(all, SizeIs(5));  // three threads, and the rest of each process
+  tasks.Read(true, false);
+  EXPECT_THAT(tasks.ended(), IsEmpty());
+  Write("10/task/11/stat", "");
+  Write("10/task/11/schedstat", "");
+  tasks.Read(true, false);
+  EXPECT_THAT(tasks.ended(), testing::ElementsAreArray(of_thread));
+  tasks.ForgetEnded();
+  Write("20/stat", "");
+  Write("20/task/20/stat", "");
+  Write("20/task/20/schedstat", "");
+  Write("10/task/10/children", "");
+  tasks.Read(true, false);
+  tasks.Read(true, false);
+  EXPECT_THAT(tasks.ended(), testing::UnorderedElementsAreArray(of_child));
+  tasks.Remove(1);
+  all.erase(std::find(all.begin(), all.end(), of_thread[0]));
+  EXPECT_THAT(tasks.ended(), testing::UnorderedElementsAreArray(all));
+}
+
+size_t OpenDescriptors() {
+  return static_cast<size_t>(
+      std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
+}
+
+TEST_F(StandInProc, WatchesOfAUserShareTheirFiles) {
+  Write("10/stat", Stat(10, 1, 5, 0, 0));
+  Write("10/status", StatusOf(1000));
+  for (int tid = 10; tid < 60; ++tid) WriteThread(10, 1, tid, 3, 30'000'000, 0);
+  ProcessTasks tasks(machine_);
+  const size_t before = OpenDescriptors();
+  for (WatchId watch = 1; watch <= 6; ++watch) {
+    tasks.Add(watch, 10, true, {1000, true});
+    tasks.Scan(true);
+    EXPECT_THAT(tasks.births(), SizeIs(51));
+    EXPECT_EQ(OpenDescriptors(), before + 101);
+  }
+  EXPECT_THAT(tasks.tasks_of_users(), testing::ElementsAre(std::pair(1000U, size_t{51})));
+  WriteThread(10, 1, 11, 4, 41'000'000, 2);
+  tasks.Read(true, false);
+  EXPECT_THAT(tasks.samples(), SizeIs(6 * 51));
+  // What one watch ends is still read for the others.
+  for (WatchId watch = 1; watch <= 5; ++watch) tasks.Remove(watch);
+  WriteThread(10, 1, 11, 5, 51'000'000, 2);
+  tasks.Read(false, false);
+  ASSERT_THAT(tasks.samples(), SizeIs(1));
+  EXPECT_EQ(tasks.samples()[0].run_ns, 51'000'000U);
+  tasks.Remove(6);
+  EXPECT_EQ(OpenDescriptors(), before);
+  EXPECT_THAT(tasks.tasks_of_users(), IsEmpty());
+}
+
+// Half a second is used by threads beyond a limit: it is in the rest of their process.
+TEST_F(StandInProc, BeyondTheLimitsTheRestHasTheThreads) {
+  TaskLimits of_tasks;
+  of_tasks.tasks_of_user = 3;  // the process and two threads
+  TaskLimits of_descriptors;
+  of_descriptors.descriptors = static_cast<int>(OpenDescriptors()) + 6;
+  for (const TaskLimits& limits : {of_tasks, of_descriptors}) {
+    Write("10/stat", Stat(10, 1, 5, 0, 0));
+    Write("10/status", StatusOf(1000));
+    for (int tid = 10; tid < 30; ++tid) WriteThread(10, 1, tid, 0, 0, 0);
+    ProcessTasks tasks(machine_, limits);
+    tasks.Add(1, 10, true, {1000, true});
+    tasks.Scan(true);
+    EXPECT_GE(tasks.births().size(), 2U);
+    EXPECT_LE(tasks.births().size(), 4U);
+    const uint32_t rest = tasks.births()[0].task;
+    tasks.Read(true, false);
+    Write("10/stat", Stat(10, 1, 5 + 50, 0, 0));
+    tasks.Read(false, false);
+    EXPECT_EQ(RunOf(tasks, rest), 480'000'000U);  // but for two jiffies of rounding
+    // Others are not affected.
+    tasks.Add(2, 10, true, {});
+    tasks.Scan(true);
+    EXPECT_THAT(tasks.births(), SizeIs(testing::Ge(21)));
+    EXPECT_EQ(tasks.cpu_time(), "schedstat");
+  }
+}
+
+TEST_F(StandInProc, WhatRunsAsAnotherUserIsASum) {
+  Write("10/stat", Stat(10, 1, 0, 0, 0));
+  Write("10/status", StatusOf(1000));
+  WriteThread(10, 1, 10, 0, 1, 0);
+  Write("10/task/10/children", "20 40");
+  Write("20/stat", Stat(20, 10, 700, 0, 0));  // a set-user-id program, with an hour behind it
+  Write("20/status", "Name:\tsudo\nUid:\t1000\t0\t0\t0\nGid:\t0\n");
+  WriteThread(20, 10, 20, 0, 1, 0);
+  Write("20/task/20/children", "30");
+  Write("30/stat", Stat(30, 20, 0, 0, 0));
+  Write("30/status", StatusOf(0));
+  WriteThread(30, 20, 30, 0, 1, 0);
+  Write("40/stat", Stat(40, 10, 0, 0, 0));
+  Write("40/status", StatusOf(1000));
+  WriteThread(40, 10, 40, 0, 1, 0);
+  ProcessTasks tasks(machine_);
+  tasks.Add(1, 10, true, {1000, true});
+  tasks.Scan(true);
+  for (const auto& birth : tasks.births()) {
+    EXPECT_THAT(birth.pid, testing::AnyOf(10, 40)) << birth.tid;
+  }
+  EXPECT_THAT(tasks.pids(), testing::ElementsAre(10, 40));
+  const uint32_t rest = tasks.births()[0].task;
+  tasks.Read(true, false);
+  EXPECT_EQ(RunOf(tasks, rest), 0U);
+  Write("20/stat", Stat(20, 10, 700 + 30, 0, 0));
+  Write("30/stat", Stat(30, 20, 20, 0, 0));
+  tasks.Read(true, false);
+  EXPECT_EQ(RunOf(tasks, rest), 480'000'000U);  // but for two jiffies of rounding
+
+  // A child becomes another user's: from then on it is in the sum, too.
+  Write("40/status", StatusOf(0));
+  tasks.CheckOwners();
+  tasks.Scan(true);
+  EXPECT_THAT(tasks.births(), IsEmpty());
+  EXPECT_THAT(tasks.pids(), testing::ElementsAre(10));
+  tasks.Read(true, false);
+  Write("40/stat", Stat(40, 10, 10, 0, 0));
+  tasks.Read(true, false);
+  EXPECT_EQ(RunOf(tasks, rest), 580'000'000U);
+
+  // They end and are waited for: nothing is counted twice.
+  Write("30/stat", "");
+  Write("20/task/20/children", "");
+  Write("20/stat", Stat(20, 10, 700 + 30, 20, 0));
+  tasks.Read(true, false);
+  for (const char* pid : {"20", "40"}) Write(std::string(pid) + "/stat", "");
+  Write("10/task/10/children", "");
+  Write("10/stat", Stat(10, 1, 0, 730 + 20 + 10, 0));
+  for (int i = 0; i < 3; ++i) tasks.Read(true, false);
+  EXPECT_EQ(RunOf(tasks, rest), 580'000'000U);
+
+  // Root sees all of it.
+  Write("20/stat", Stat(20, 10, 0, 0, 0));
+  Write("10/task/10/children", "20");
+  tasks.Add(2, 10, true, {0, false});
+  tasks.Scan(true);
+  EXPECT_THAT(tasks.pids(), testing::IsSupersetOf({10, 20}));
+}
+
+// make runs a shell, which runs a compiler: all of them end between two readings, and make is then
+// told what the compiler used, which was seen as its own.
+TEST_F(StandInProc, WhatAChainOfChildrenUsedIsNotCountedAgainWhereItEnds) {
+  const auto write = [&](int pid, int parent, int user, int reaped) {
+    Write(fmt::format("{}/stat", pid), Stat(pid, parent, user, reaped, 0));
+    WriteThread(pid, parent, pid, user, static_cast<uint64_t>(user) * 10'000'000, 0);
+  };
+  for (const bool attached : {true, false}) {
+    std::filesystem::remove_all(root_);
+    write(10, 1, 1, 0);
+    if (!attached) Write("10/task/10/children", "");
+    const auto add_children = [&] {
+      write(20, 10, 1, 0);
+      write(30, 20, 1, 0);
+      write(40, 30, 1000, 0);
+      Write("10/task/10/children", "20");
+      Write("20/task/20/children", "30");
+      Write("30/task/30/children", "40");
+    };
+    if (attached) add_children();
+    ProcessTasks tasks(machine_);
+    tasks.Add(1, 10, true);
+    tasks.Scan(true);
+    tasks.Read(true, false);
+    if (!attached) {
+      add_children();
+      tasks.Scan(true);
+      tasks.Read(true, false);
+    }
+    EXPECT_THAT(tasks.samples(), SizeIs(8)) << "a thread and the rest of each";
+    write(10, 1, 1, 1002);
+    Write("10/task/10/children", "");
+    for (const int pid : {20, 30, 40}) {
+      Write(fmt::format("{}/stat", pid), "");
+      Write(fmt::format("{0}/task/{0}/stat", pid), "");
+      Write(fmt::format("{0}/task/{0}/schedstat", pid), "");
+    }
+    for (int i = 0; i < 2; ++i) {
+      tasks.Read(true, false);
+      for (const TaskSample& sample : tasks.samples()) {
+        EXPECT_LT(sample.run_ns, 100'000'000U) << attached << " " << i;
+      }
+    }
+  }
 }
 
 TEST(ProcessTasks, ReadsThisProcess) {

@@ -1,4 +1,5 @@
-// RAPL's energy counters by perf events: cheaper to read than files, and allowed with CAP_PERFMON.
+// RAPL energy counters through perf events: cheaper to read than files, and allowed with
+// CAP_PERFMON.
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -61,7 +62,7 @@ class PerfCounters final : public PowerSource, public Divisible {
       if (got == sizeof(count)) {
         out[i] = {ReadState::kOk, count};
       } else {
-        // Nothing at all: its CPU was taken off line.
+        // Empty: its CPU was taken off line.
         const bool again = got < 0 && (errno == EINTR || errno == EAGAIN);
         out[i] = {again ? ReadState::kRetry : ReadState::kGone, 0};
       }
@@ -73,7 +74,7 @@ class PerfCounters final : public PowerSource, public Divisible {
   std::vector<int> fds_;
 };
 
-// "event=0x02,umask=0x01" as the kernel wants it.
+// "event=0x02,umask=0x01" as the kernel expects it.
 std::optional<uint64_t> ConfigOf(std::string_view text) {
   uint64_t config = 0;
   for (const std::string_view part : Split(text, ',')) {
@@ -105,14 +106,13 @@ int OpenEvent(uint32_t type, uint64_t config, uint32_t cpu) {
                                     PERF_FLAG_FD_CLOEXEC));
 }
 
-// A CPU for each package, or for each die of it, and what the package is called.
+// One CPU per package, or per die, and the package's name.
 struct Place {
   uint32_t cpu = 0;
   std::string package;  // "0", "1:die0"
 };
 
-// Of AMD's the first of each package: some kernels have one for each die, all of which read what
-// the package took.
+// For AMD, the first of each package: some kernels have one per die, which all read the package.
 std::vector<Place> PlacesOf(const Machine& machine, const std::string& cpumask) {
   const std::vector<uint32_t> cpus = ParseList(cpumask);
   const bool is_amd = HasAmdProcessors(machine.procfs);
@@ -165,12 +165,7 @@ std::vector<Event> EventsIn(const std::string& folder) {
 }
 
 PowerChannel ChannelOf(const Event& event, std::string name, std::string reads) {
-  PowerChannel channel;
-  channel.name = std::move(name);
-  channel.scope = ScopeOfName(channel.name);
-  channel.kind = ChannelKind::kEnergyCounter;
-  channel.meter.source = kSource;
-  channel.meter.reads = std::move(reads);
+  PowerChannel channel = MakeCounter(kSource, std::move(name), std::move(reads));
   channel.meter.unit = event.joules_a_count == 0x1p-32
                            ? std::string("2^-32 J")
                            : fmt::format("{:.4g} J", event.joules_a_count);
@@ -184,14 +179,14 @@ RefusedSource Refuse(const Search& search, int error, size_t count) {
   refused.reason = fmt::format(
       "{} of its counters cannot be opened: {}; "
       "kernel.perf_event_paranoid is {}",
-      count, ErrorText(error), paranoid.value_or("not known"));
+      count, ErrorText(error), paranoid.value_or("unknown"));
   constexpr const char* kInAContainer =
       "in a container: --cap-add PERFMON and a seccomp profile that allows perf_event_open";
   if ((error == EACCES || error == EPERM) && ::geteuid() == 0) {
-    refused.remedy = fmt::format("this is root, but not with all rights; {}", kInAContainer);
+    refused.remedy = fmt::format("this is root, but without all capabilities; {}", kInAContainer);
   } else if (error == EACCES || error == EPERM) {
     refused.remedy = fmt::format(
-        "for this program alone: {}; for every user until the next start: sudo sysctl "
+        "for this program alone: {}; for every user until the next boot: sudo sysctl "
         "kernel.perf_event_paranoid=0; or let a service read it: {}; {}",
         SetcapCommand("cap_perfmon+ep"), MonitorCommand(), kInAContainer);
   } else {
@@ -212,7 +207,7 @@ Result<FoundSource> FindRaplPerf(const Search& search) {
   if (!type || *type > UINT32_MAX || events.empty() || places.empty()) {
     found.refused.push_back(
         {kSource, fmt::format("no RAPL events below {}", folder),
-         "on a machine of its own: sudo modprobe rapl; a virtual machine has none as a rule"});
+         "on a physical machine: sudo modprobe rapl; a virtual machine usually has none"});
     return found;
   }
   auto source = std::make_unique<PerfCounters>();

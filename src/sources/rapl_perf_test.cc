@@ -1,14 +1,8 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include "base/matchers_for_test.h"
 #include "sources/machine_testing.h"
 
 namespace beryl::sources {
 namespace {
-
-using ::testing::AnyOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 constexpr const char* kPmu = "sys/bus/event_source/devices/power/";
 
@@ -99,11 +93,8 @@ TEST(RaplPerf, SaysWhyItIsRefused) {
   AddEvent(machine, "energy-pkg", "event=0x02", "2.3283064365386962890625e-10");
   AddEvent(machine, "energy-psys", "event=0x05", "2.3283064365386962890625e-10");
   const auto found = machine.Find(FindRaplPerf);
-  ASSERT_TRUE(found);
-  EXPECT_FALSE(found->power);
-  ASSERT_EQ(found->refused.size(), 1U);
-  EXPECT_THAT(found->refused[0].reason, HasSubstr("2 of its counters"));
-  EXPECT_THAT(found->refused[0].reason, HasSubstr("perf_event_paranoid is 4"));
+  ASSERT_THAT(WhyRefused(found),
+              AllOf(HasSubstr("2 of its counters"), HasSubstr("perf_event_paranoid is 4")));
   EXPECT_FALSE(found->refused[0].remedy.empty());
 }
 
@@ -114,10 +105,7 @@ TEST(RaplPerf, PassesOverEventsThatCannotBeUnderstood) {
   AddEvent(machine, "energy-ram", "event=0x00", "zero");
   AddEvent(machine, "energy-gpu", "event=", "1e-9");
   AddEvent(machine, "energy-cores", "event=0x00", "-1");
-  const auto found = machine.Find(FindRaplPerf);
-  ASSERT_TRUE(found);
-  EXPECT_FALSE(found->power);
-  EXPECT_THAT(found->refused[0].reason, HasSubstr("no RAPL events"));
+  EXPECT_THAT(WhyRefused(machine.Find(FindRaplPerf)), HasSubstr("no RAPL events"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// RAPL's energy counters as files below /sys/class/powercap. Zones are told by what their `name`
-// file says, never by their index.
+// RAPL energy counters as files below /sys/class/powercap. Zones are identified by their `name`
+// file, never by their index.
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ constexpr int kDeepest = 4;
 
 std::string RemedyForRights() {
   if (::geteuid() == 0) {
-    return "root here is not root of the machine (a container, a user namespace): run the monitor "
+    return "this root is not root of the machine (a container, a user namespace): run the monitor "
            "on the host, or the container with --privileged";
   }
   return fmt::format(
@@ -45,7 +45,7 @@ struct Zone {
 
 bool IsZoneId(std::string_view name) { return name.find("rapl") != std::string_view::npos; }
 
-// Zones lie flat, as links, or one in the other; each counts once.
+// Zones may be flat, links, or nested; each counts once.
 void CollectZones(const std::string& folder, const std::string& parent, int depth,
                   std::set<std::string>& seen, std::vector<Zone>& zones) {
   if (depth > kDeepest) return;
@@ -65,8 +65,8 @@ void CollectZones(const std::string& folder, const std::string& parent, int dept
   }
 }
 
-// "package-1" as "1", "package-1-die-0" as "1:die0"; nothing: another kind of zone. AMD's zones all
-// tell of the package, also where a kernel has one for each of its dies, as some do.
+// "package-1" as "1", "package-1-die-0" as "1:die0"; nothing for another kind of zone. AMD's zones
+// all read the package, even if the kernel has one per die.
 std::optional<std::string> PackageOf(std::string_view name, bool is_amd) {
   constexpr std::string_view kPrefix = "package-";
   if (!name.starts_with(kPrefix)) return std::nullopt;
@@ -91,12 +91,12 @@ std::string ChannelName(const Zone& zone, const std::vector<Zone>& zones, bool i
   if (package && zone.name == "core") return "CORE:" + *package;
   if (package && zone.name == "uncore") return "UNCORE:" + *package;
   if (package && zone.name == "dram") return "DRAM:" + *package;
-  // A zone of its own that says no more than its name.
+  // A separate zone that has nothing but its name.
   return fmt::format("{}:{}", zone.id, zone.name.empty() ? "unnamed" : Printable(zone.name));
 }
 
-// Where a zone's counter starts again; 0: not known. Parts of a package count in its unit; memory
-// may have one of its own.
+// The count at which a zone's counter wraps; 0: unknown. Parts of a package use its unit; memory
+// may have its own.
 uint64_t RangeOf(const Zone& zone, const std::vector<Zone>& zones) {
   if (const auto own = ReadCount(zone.folder + "/max_energy_range_uj")) return *own;
   if (zone.name != "core" && zone.name != "uncore") return 0;
@@ -106,12 +106,7 @@ uint64_t RangeOf(const Zone& zone, const std::vector<Zone>& zones) {
 }
 
 PowerChannel ChannelOf(uint64_t range_uj, std::string name, std::string reads) {
-  PowerChannel channel;
-  channel.name = std::move(name);
-  channel.scope = ScopeOfName(channel.name);
-  channel.kind = ChannelKind::kEnergyCounter;
-  channel.meter.source = kSource;
-  channel.meter.reads = std::move(reads);
+  PowerChannel channel = MakeCounter(kSource, std::move(name), std::move(reads));
   channel.meter.unit = "uJ";
   channel.meter.per_count = 1e-6;
   channel.meter.wrap = range_uj;
@@ -130,17 +125,17 @@ RefusedSource Refuse(const Refusals& refusals, size_t zones) {
   refused.reason =
       fmt::format("{} of {} zones cannot be read; {}{}", refusals.count, zones, refusals.what,
                   rights ? "; energy_uj is for root only since CVE-2020-8694" : "");
-  refused.remedy = rights
-                       ? RemedyForRights()
-                       : "look at the file: a zone without a counter that can be read is not used";
+  refused.remedy = rights ? RemedyForRights()
+                          : "look at the file: a zone without a readable counter is not used";
   return refused;
 }
 
 RefusedSource NoZones(const std::string& folder) {
-  return {kSource, fmt::format("no RAPL zones below {}", folder),
-          "on a machine of its own: sudo modprobe intel_rapl_msr (Intel, and AMD from Linux 5.8); "
-          "a virtual machine or a container has none unless its host passes them on: run beryl "
-          "monitor on the host, or use an external meter (--meter)"};
+  return {
+      kSource, fmt::format("no RAPL zones below {}", folder),
+      "on a physical machine: sudo modprobe intel_rapl_msr (Intel, and AMD from Linux 5.8); "
+      "a virtual machine or a container has none unless its host passes them through: run beryl "
+      "monitor on the host, or use an external meter"};
 }
 
 }  // namespace
@@ -155,7 +150,7 @@ Result<FoundSource> FindRaplPowercap(const Search& search) {
     found.refused.push_back(NoZones(folder));
     return found;
   }
-  // What MMIO shows is there by MSR too; it is second choice.
+  // MMIO zones duplicate MSR zones and are second choice.
   std::stable_partition(zones.begin(), zones.end(), [](const Zone& zone) { return !zone.is_mmio; });
   const bool is_amd = HasAmdProcessors(search.machine.procfs);
   auto source = std::make_unique<CountFiles>();

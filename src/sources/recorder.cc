@@ -1,3 +1,7 @@
+#include "sources/recorder.h"
+
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -8,13 +12,22 @@
 #include "base/text.h"
 #include "sources/channel_record.h"
 #include "sources/cpu_times.h"
-#include "sources/sources.h"
 #include "types/containment.h"
+#include "types/unknown.h"
 
 namespace beryl::sources {
 namespace {
 
 constexpr size_t kNoColumn = ~size_t{0};
+
+template <typename Value>
+std::vector<double> EachOf(const std::vector<ChannelRecord>& channels,
+                           std::optional<Value> (ChannelRecord::*value)() const) {
+  std::vector<double> values;
+  values.reserve(channels.size());
+  for (const ChannelRecord& channel : channels) values.push_back(ValueOrNan((channel.*value)()));
+  return values;
+}
 
 }  // namespace
 
@@ -22,16 +35,21 @@ struct Recorder::State {
   Options options;
   std::vector<ChannelRecord> channels;
   std::vector<size_t> outermost;  // of them
-  std::vector<FeatureColumn> columns;
-  std::vector<uint16_t> packages;
-  std::string cpu_time;
-  std::unordered_map<uint32_t, uint32_t> tasks;  // the sampler's number to ours
-  std::vector<WatchId> born;                     // watches of which a task was seen
-  std::vector<WatchId> later;                    // watches that were added
+  Recording blank;                // columns and CPUs
+  struct KnownTask {
+    uint32_t number;  // ours
+    std::string name;
+  };
+  std::unordered_map<uint32_t, KnownTask> tasks;  // by the sampler's number
+  uint32_t next_task = 0;
+  std::vector<WatchId> born;   // watches with an observed task
+  std::vector<WatchId> later;  // watches added later
   double cpu_util = kUnknown;
   size_t cpu_util_column = kNoColumn;
   Recording piece;
   std::optional<Nanos> last_power;
+  Nanos held_time;  // time of a reading that came too soon: it counts if it is the last
+  std::vector<MeterReading> held;
   std::optional<Nanos> last_activity;
   Nanos last_time;
 
@@ -44,50 +62,53 @@ struct Recorder::State {
       return std::count(born.begin(), born.end(), watch) > 0;
     });
   }
-  void ClearPiece();
-  Piece Take();
+  void Keep(Nanos time, std::span<const MeterReading> readings);
+  RecordingPiece Take();
 };
 
-void Recorder::State::ClearPiece() {
-  piece = Recording();
-  piece.activity.cpu_package = packages;
-  piece.activity.cpu_time = cpu_time;
-  piece.features.columns = columns;
-}
-
-Recorder::Recorder(const Discovery& discovery, const Sampler& sampler, Options options)
+Recorder::Recorder(const RecordingPiece& blank, Options options)
     : state_(std::make_unique<State>()) {
-  const Nanos period = std::max({sampler.period(), options.every, options.period});
   state_->options = std::move(options);
-  state_->channels.reserve(discovery.channels.size());
-  for (const PowerChannel& channel : discovery.channels) {
-    state_->channels.emplace_back(channel, period);
+  state_->channels.reserve(blank.power.channels.size());
+  for (const PowerChannel& channel : blank.power.channels) {
+    state_->channels.emplace_back(channel, blank.recording.period);
   }
-  state_->outermost = Containment(discovery.channels).Outermost();
-  for (const auto& source : discovery.features) {
-    for (const FeatureColumn& column : source->columns()) {
-      if (column.name == "cpu_util") state_->cpu_util_column = state_->columns.size();
-      state_->columns.push_back(column);
-    }
+  state_->outermost = Containment(blank.power.channels).Outermost();
+  state_->blank.activity = blank.recording.activity;
+  state_->blank.features = blank.recording.features;
+  const std::vector<FeatureColumn>& columns = state_->blank.features.columns;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].name == "cpu_util") state_->cpu_util_column = i;
   }
-  state_->packages = sampler.cpu_packages();
-  state_->cpu_time = sampler.cpu_time();
-  state_->ClearPiece();
+  state_->piece = state_->blank;
 }
 
 Recorder::~Recorder() = default;
 
 void Recorder::OnPower(Nanos time, std::span<const MeterReading> readings) {
   State& state = *state_;
-  // Sooner by a hair is not too soon: ticks come a little early and late.
+  // Allow a small tolerance: ticks come a little early or late.
   if (state.last_power && (time - *state.last_power).value < state.options.every.value / 10 * 9) {
+    state.held_time = time;
+    state.held.assign(readings.begin(), readings.end());
     return;
   }
+  state.held.clear();
   state.last_power = time;
-  state.last_time = time;
-  for (size_t i = 0; i < readings.size() && i < state.channels.size(); ++i) {
-    state.channels[i].Add(time, readings[i]);
+  state.Keep(time, readings);
+}
+
+void Recorder::State::Keep(Nanos time, std::span<const MeterReading> readings) {
+  last_time = time;
+  for (size_t i = 0; i < readings.size() && i < channels.size(); ++i) {
+    channels[i].Add(time, readings[i]);
   }
+}
+
+void Recorder::KeepLast() {
+  if (state_->held.empty()) return;
+  state_->Keep(state_->held_time, state_->held);
+  state_->held.clear();
 }
 
 void Recorder::OnTaskBirth(const TaskBirth& birth) {
@@ -96,8 +117,14 @@ void Recorder::OnTaskBirth(const TaskBirth& birth) {
   if (std::count(state.born.begin(), state.born.end(), birth.watch) == 0) {
     state.born.push_back(birth.watch);
   }
-  const auto number = static_cast<uint32_t>(state.tasks.size());
-  if (!state.tasks.emplace(birth.task, number).second) return;
+  // Below a watched process, the program that measures is still not ours.
+  if (birth.watch != 0 && birth.pid == ::getpid()) return;
+  const auto [known, is_new] =
+      state.tasks.try_emplace(birth.task, State::KnownTask{state.next_task, ""});
+  // A process that is reported again is listed again if it has a new name.
+  if (!is_new && (birth.tid != birth.pid || known->second.name == birth.name)) return;
+  known->second.name = birth.name;
+  ++state.next_task;
   Task task;
   task.pid = birth.pid;
   task.tid = birth.tid;
@@ -110,7 +137,7 @@ void Recorder::OnActivity(Nanos time, std::span<const CpuJiffies> cpus,
                           std::span<const TaskSample> tasks) {
   State& state = *state_;
   state.last_activity = time;
-  // The first sample is where all tasks that were there already begin: it has to have them all.
+  // The first sample is the baseline of all existing tasks, so it must contain all of them.
   if (!state.Ready()) return;
   ActivityTrace& activity = state.piece.activity;
   if (activity.first_reading.empty()) activity.first_reading.push_back(0);
@@ -124,9 +151,14 @@ void Recorder::OnActivity(Nanos time, std::span<const CpuJiffies> cpus,
     const auto known = state.tasks.find(sample.task);
     if (known == state.tasks.end()) continue;
     const uint16_t cpu = sample.cpu < activity.cpus() ? sample.cpu : uint16_t{0};
-    activity.readings.push_back({known->second, cpu, sample.run_ns});
+    activity.readings.push_back({known->second.number, cpu, sample.run_ns});
   }
   activity.first_reading.push_back(activity.readings.size());
+}
+
+// So that the memory of a recording does not grow with the processes that come and go.
+void Recorder::OnTasksEnded(std::span<const uint32_t> tasks) {
+  for (const uint32_t task : tasks) state_->tasks.erase(task);
 }
 
 void Recorder::OnFeatures(Nanos time, std::span<const double> values) {
@@ -141,36 +173,28 @@ void Recorder::OnFeatures(Nanos time, std::span<const double> values) {
 // The sampler counts them.
 void Recorder::OnMissed(Nanos /*time*/, uint64_t /*ticks*/) {}
 
-Recorder::Piece Recorder::State::Take() {
-  Piece taken;
+RecordingPiece Recorder::State::Take() {
+  RecordingPiece taken;
   taken.power.channels.reserve(channels.size());
   for (ChannelRecord& channel : channels) taken.power.channels.push_back(channel.Take());
-  taken.recording = std::move(piece);
-  ClearPiece();
+  taken.recording = std::exchange(piece, blank);
   return taken;
 }
 
-Recorder::Piece Recorder::Take() { return state_->Take(); }
+RecordingPiece Recorder::Take() { return state_->Take(); }
 
-Recorder::Piece Recorder::Finish() {
+RecordingPiece Recorder::Finish() {
+  KeepLast();
   for (ChannelRecord& channel : state_->channels) channel.Finish(state_->last_time);
   return state_->Take();
 }
 
 std::vector<double> Recorder::energy_j() const {
-  std::vector<double> energy;
-  energy.reserve(state_->channels.size());
-  for (const ChannelRecord& channel : state_->channels)
-    energy.push_back(ValueOrNan(channel.energy()));
-  return energy;
+  return EachOf(state_->channels, &ChannelRecord::energy);
 }
 
 std::vector<double> Recorder::power_w() const {
-  std::vector<double> power;
-  power.reserve(state_->channels.size());
-  for (const ChannelRecord& channel : state_->channels)
-    power.push_back(ValueOrNan(channel.power()));
-  return power;
+  return EachOf(state_->channels, &ChannelRecord::power);
 }
 
 void Recorder::AddWatch(WatchId watch) { state_->later.push_back(watch); }
@@ -196,5 +220,20 @@ bool Recorder::HasReached(Nanos time) const {
 std::optional<Nanos> Recorder::last_activity() const { return state_->last_activity; }
 
 double Recorder::cpu_util() const { return state_->cpu_util; }
+
+RecordingPiece BlankPiece(const Discovery& discovery, const Sampler& sampler) {
+  RecordingPiece blank;
+  blank.power.report.file = "meters";
+  blank.power.channels = discovery.channels;
+  blank.recording.period = sampler.period();
+  blank.recording.activity.cpu_package = sampler.cpu_packages();
+  blank.recording.activity.cpu_time = sampler.cpu_time();
+  for (const auto& source : discovery.features) {
+    const std::vector<FeatureColumn>& columns = source->columns();
+    blank.recording.features.columns.insert(blank.recording.features.columns.end(), columns.begin(),
+                                            columns.end());
+  }
+  return blank;
+}
 
 }  // namespace beryl::sources

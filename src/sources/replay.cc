@@ -1,5 +1,5 @@
-// A power file played as if its meters were read now. It starts with its first reading, and goes
-// round: after its last reading it begins again, counters going on from where they were.
+// Replays a power file as if its meters were read now. Starts with its first reading and loops:
+// after the last reading it starts again, with counters continuing.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "sources/power_file.h"
 #include "sources/search.h"
 
 namespace beryl::sources {
@@ -33,7 +34,7 @@ class Replay final : public PowerSource {
       channel.scope = played.scope;
       channel.kind = played.kind;
       channel.meter.source = kSource;
-      channel.meter.reads = fmt::format("{}, {:.3g} s again and again", file, length_.seconds());
+      channel.meter.reads = fmt::format("{}, {:.3g} s repeated", file, length_.seconds());
       channel.meter.unit = played.kind == ChannelKind::kEnergyCounter ? "uJ" : "uW";
       channel.meter.per_count = kMicro;
       channels_.push_back(std::move(channel));
@@ -53,7 +54,7 @@ class Replay final : public PowerSource {
   }
 
  private:
-  // The reading that stood there at that time.
+  // The reading that was current at that time.
   static MeterReading ReadAt(const PowerChannel& trace, Nanos at, int64_t rounds) {
     const auto next = std::upper_bound(trace.times.begin(), trace.times.end(), at);
     const bool is_counter = trace.kind == ChannelKind::kEnergyCounter;
@@ -82,11 +83,9 @@ Result<FoundSource> FindReplay(const Search& search) {
   found.power = search.TakeOpen(kSource);
   if (found.power) return found;
   const std::string& file = search.options.replay;
-  auto source = ByteSource::Open(file);
-  if (!source) return source.error();
-  auto trace = ReadPowerFile(*source, {});
-  if (!trace) return trace.error();
-  found.power = std::make_unique<Replay>(std::move(*trace), file);
+  auto source = TRY(ByteSource::Open(file));
+  auto trace = TRY(ReadPowerFile(source, {}));
+  found.power = std::make_unique<Replay>(std::move(trace), file);
   return found;
 }
 

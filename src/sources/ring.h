@@ -1,5 +1,5 @@
-// A ring of records between one thread that writes and one that reads. Neither waits for the other
-// and nothing is allocated: a record that finds no room is refused, and its writer counts that.
+// A ring of records between one writer thread and one reader thread. Neither waits for the other,
+// and nothing is allocated: a record without room is refused, and the writer counts that.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class Ring {
   // `bytes` is a power of two.
   explicit Ring(size_t bytes) : bytes_(bytes) {}
 
-  // Writes the parts one after the other as one record; false: there is no room for it now.
+  // Writes the parts, concatenated, as one record; false if there is no room.
   bool Put(std::span<const std::span<const std::byte>> parts) {
     size_t size = 0;
     for (const auto& part : parts) size += part.size();
@@ -31,7 +31,7 @@ class Ring {
     return true;
   }
 
-  // Moves the oldest record into `out`; false: there is none.
+  // Moves the oldest record into `out`; false if there is none.
   bool Take(std::vector<std::byte>& out) {
     const size_t from = read_.load(std::memory_order_relaxed);
     if (from == written_.load(std::memory_order_acquire)) return false;
@@ -46,7 +46,7 @@ class Ring {
  private:
   static size_t Padded(size_t size) { return (size + 7) & ~size_t{7}; }
 
-  // Positions only ever grow; where they lie in the ring is told by their low bits.
+  // Positions only grow; their low bits are the place in the ring.
   size_t Copy(size_t at, std::span<const std::byte> part) {
     if (part.empty()) return at;
     const size_t start = at & (bytes_.size() - 1);

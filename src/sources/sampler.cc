@@ -1,58 +1,41 @@
+#include "sources/sampler.h"
+
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <chrono>
-#include <cmath>
-#include <condition_variable>
-#include <ctime>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "sources/clock_ns.h"
 #include "sources/cpu_times.h"
 #include "sources/lateness.h"
+#include "sources/power_reader.h"
 #include "sources/process_tasks.h"
-#include "sources/ring.h"
-#include "sources/sources.h"
-#include "types/counter_wrap.h"
+#include "sources/sample_ring.h"
+#include "sources/sampler_orders.h"
 
 namespace beryl::sources {
 namespace {
 
-constexpr size_t kRingBytes = size_t{1} << 20;
 constexpr int64_t kShortestPeriodNs = 200'000;
-// How often children are looked for; threads are at every sample of the activity.
+// How often to look for children; threads are looked for at every activity sample.
 constexpr int64_t kChildrenPeriodNs = 100'000'000;
-// From here on tasks and features do not wait for a tick, and are read once a second at least.
+// How often to look who runs as another user by now.
+constexpr int64_t kOwnersPeriodNs = 100'000'000;
+// From this period on, tasks and features do not wait for a tick, and are read at least once a
+// second.
 constexpr int64_t kLongPeriodNs = 50'000'000;
 constexpr int64_t kLongestUsualNs = 1'000'000'000;
-// How much too early what is due may be read along with a tick.
+// How early something due may be read along with a tick.
 constexpr int64_t kEarlyNs = 10'000'000;
-// What may be taken of a core for reading a source of power, all tasks, and the features; what is
-// slower is read less often.
-constexpr double kCoreShareOfPower = 0.0125;
+// The share of a core for reading all tasks, and for features; slower ones are read less often.
 constexpr double kCoreShareOfTasks = 0.005;
 constexpr double kCoreShareOfFeatures = 0.01;
-constexpr uint32_t kReadsToJudge = 16;
-constexpr uint32_t kSparsestReading = 256;
-constexpr std::chrono::milliseconds kLongestReadNow{100};
-constexpr int64_t kShortestForWrapsNs = 20'000'000;
-
-int64_t ClockNs(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
-// As CLOCK_MONOTONIC has it, which is the steady clock here.
-std::chrono::steady_clock::time_point TimePoint(int64_t monotonic_ns) {
-  return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(monotonic_ns));
-}
 
 uint64_t ResidentBytes() {
   char buffer[128];
@@ -61,73 +44,19 @@ uint64_t ResidentBytes() {
   return words.Number() * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-enum class RecordKind : uint32_t { kPower, kBirth, kActivity, kFeatures, kMissed };
-
-struct RecordHead {
-  RecordKind kind;
-  uint32_t first;  // how many of the first kind of things follow
-  int64_t time;
-  uint64_t second;  // and of the second; or a plain number
-};
-
-// How often a source is worth reading, by what it costs.
-struct ReadingPlan {
-  size_t first_channel = 0;
-  size_t channels = 0;
-  uint32_t every = 1;
-  uint32_t reads = 0;
-  int64_t least_cost_ns = INT64_MAX;
-  int64_t known_cost_ns = 0;
-};
-
-// The longest period at which no counter wraps unseen: each is read twice before it could.
-int64_t LongestPeriod(const std::vector<PowerChannel>& channels) {
-  double longest = 1e18;
-  for (const PowerChannel& channel : channels) {
-    if (channel.kind != ChannelKind::kEnergyCounter || channel.meter.wrap == 0) continue;
-    const Joules range{static_cast<double>(channel.meter.wrap) * channel.meter.per_count};
-    longest = std::min(longest, (range / (2 * kMostCounterPower)).value * 1e9);
-  }
-  return std::max(kShortestForWrapsNs, static_cast<int64_t>(longest));
-}
-
-template <typename Thing>
-std::span<const std::byte> Bytes(std::span<const Thing> things) {
-  return std::as_bytes(things);
-}
-
-// Takes things off the bytes of a record. Records are padded so that all things lie aligned.
-template <typename Thing>
-std::span<const Thing> TakeThings(std::span<const std::byte>& bytes, size_t count) {
-  const auto* things = reinterpret_cast<const Thing*>(bytes.data());
-  bytes = bytes.subspan(count * sizeof(Thing));
-  return {things, count};
-}
-
 }  // namespace
 
 struct Sampler::State {
-  struct Command {
-    WatchId watch;
-    int32_t pid;  // 0: watch it no more
-    bool only_children = false;
-  };
-
   State(const Machine& given, Discovery& found, const SamplerOptions& asked)
       : machine(given),
         discovery(found),
         options(asked),
-        longest_period_ns(LongestPeriod(found.channels)),
+        longest_period_ns(LongestPeriod(found.channels).value),
         period_ns(AllowedPeriod(asked.period)),
         cpu_times(given),
-        tasks(given),
-        readings(found.channels.size()),
+        tasks(given, asked.limits),
+        power(found),
         epoch_ns(ClockNs(CLOCK_REALTIME) - ClockNs(CLOCK_MONOTONIC)) {
-    size_t first = 0;
-    for (const auto& source : found.power) {
-      plans.push_back({first, source->channels().size()});
-      first += source->channels().size();
-    }
     size_t columns = 0;
     for (const auto& source : found.features) columns += source->columns().size();
     features.resize(columns);
@@ -147,8 +76,6 @@ struct Sampler::State {
   void ReadActivity(int64_t now);
   void ReadFeatures();
   void TellBirths();
-  void Put(const RecordHead& head, std::span<const std::byte> a = {},
-           std::span<const std::byte> b = {});
   Nanos Now() const { return Nanos{ClockNs(CLOCK_MONOTONIC) + epoch_ns}; }
 
   Machine machine;
@@ -159,83 +86,45 @@ struct Sampler::State {
   CpuTimes cpu_times;
   ProcessTasks tasks;
   std::string cpu_time;
-  std::vector<MeterReading> readings;
-  std::vector<ReadingPlan> plans;
-  std::vector<Command> todo;
+  PowerReader power;
+  std::vector<SamplerOrders::Order> todo;
   std::vector<double> features;
-  Ring ring{kRingBytes};
-  std::vector<std::byte> drained;
-
-  // Sleeps until `monotonic_ns`, or until somebody wants something.
-  void SleepUntil(int64_t monotonic_ns);
-  void Order(const Command& command);
+  SampleRing ring;
+  std::mutex tasks_mutex;
+  std::map<uint32_t, size_t> tasks_of_users;  // by tasks_mutex
 
   std::thread thread;
   std::atomic<bool> stop = false;
-  std::mutex mutex;
-  std::condition_variable wanted;       // by mutex: something is to be done before the next tick
-  std::condition_variable done;         // by mutex: reads_done has grown
-  std::vector<Command> commands;        // by mutex
-  uint64_t reads_wanted = 0;            // by mutex
-  uint64_t reads_done = 0;              // by mutex
-  std::atomic<bool> is_wanted = false;  // written by mutex
+  SamplerOrders orders;
   std::atomic<WatchId> next_watch = 1;
 
-  const int64_t epoch_ns;  // what turns the monotonic clock into the time since the epoch
+  const int64_t epoch_ns;  // converts the monotonic clock into time since the epoch
   int64_t next_activity = 0;
   int64_t next_features = 0;
   int64_t next_children = 0;
+  int64_t next_owners = 0;
   uint64_t scanned_forks = 0;
   uint64_t scanned_child_forks = 0;
   bool tell_all = true;
-  uint64_t tick = 0;
 
   Lateness lateness;
   std::atomic<uint64_t> ticks = 0;
   std::atomic<uint64_t> late = 0;
   std::atomic<uint64_t> missed = 0;
-  std::atomic<uint64_t> lost = 0;
   int64_t started_ns = 0;
   int64_t started_cpu_ns = 0;
   std::atomic<int64_t> ended_ns = 0;
 };
 
-void Sampler::State::Put(const RecordHead& head, std::span<const std::byte> a,
-                         std::span<const std::byte> b) {
-  const std::array<std::span<const std::byte>, 3> parts = {std::as_bytes(std::span(&head, 1)), a,
-                                                           b};
-  if (!ring.Put(parts)) lost.fetch_add(1, std::memory_order_relaxed);
-}
-
 void Sampler::State::ReadPower(bool all) {
-  const Nanos time = Now();
-  for (size_t i = 0; i < plans.size(); ++i) {
-    ReadingPlan& plan = plans[i];
-    const std::span<MeterReading> out =
-        std::span(readings).subspan(plan.first_channel, plan.channels);
-    if (!all && tick % plan.every != 0) {
-      for (MeterReading& reading : out) reading.state = ReadState::kRetry;
-      continue;
-    }
-    const int64_t before = ClockNs(CLOCK_MONOTONIC);
-    discovery.power[i]->Read(out);
-    // The least of several is what it costs; the rest is the machine being busy.
-    plan.least_cost_ns = std::min(plan.least_cost_ns, ClockNs(CLOCK_MONOTONIC) - before);
-    if (++plan.reads % kReadsToJudge != 0) continue;
-    const double allowed = static_cast<double>(period_ns.load()) * kCoreShareOfPower;
-    plan.every = std::clamp(
-        static_cast<uint32_t>(std::ceil(static_cast<double>(plan.least_cost_ns) / allowed)), 1U,
-        kSparsestReading);
-    plan.known_cost_ns = std::exchange(plan.least_cost_ns, INT64_MAX);
-  }
-  Put({RecordKind::kPower, static_cast<uint32_t>(readings.size()), time.value, 0},
-      Bytes(std::span<const MeterReading>(readings)));
+  const int64_t now_ns = ClockNs(CLOCK_MONOTONIC);
+  const Nanos period{period_ns.load()};
+  ring.PutPower(Nanos{now_ns + epoch_ns},
+                all ? power.ReadAll(period, now_ns) : power.ReadTick(period, now_ns));
 }
 
 void Sampler::State::TellBirths() {
-  for (const ProcessTasks::Birth& birth : tasks.births()) {
-    Put({RecordKind::kBirth, 1, Now().value, 0}, Bytes(std::span(&birth, 1)));
-  }
+  for (const ProcessTasks::Birth& birth : tasks.births()) ring.PutBirth(Now(), birth);
 }
 
 void Sampler::State::ReadActivity(int64_t now) {
@@ -253,11 +142,19 @@ void Sampler::State::ReadActivity(int64_t now) {
     TellBirths();
     scanned_forks = scanned_child_forks == forks ? forks : 0;
   }
+  if (now >= next_owners) {
+    next_owners = now + kOwnersPeriodNs;
+    tasks.CheckOwners();
+  }
   tasks.Read(std::exchange(tell_all, false), options.jiffies_of_all_tasks);
   TellBirths();
-  Put({RecordKind::kActivity, static_cast<uint32_t>(cpu_times.cpus().size()), Now().value,
-       tasks.samples().size()},
-      Bytes(cpu_times.cpus()), Bytes(tasks.samples()));
+  {
+    const std::lock_guard lock(tasks_mutex);
+    tasks_of_users = tasks.tasks_of_users();
+  }
+  ring.PutActivity(Now(), cpu_times.cpus(), tasks.samples());
+  if (!tasks.ended().empty()) ring.PutEnded(Now(), tasks.ended());
+  tasks.ForgetEnded();
 }
 
 void Sampler::State::ReadFeatures() {
@@ -267,60 +164,37 @@ void Sampler::State::ReadFeatures() {
     source->Read(tasks.pids(), out.first(count));
     out = out.subspan(count);
   }
-  Put({RecordKind::kFeatures, static_cast<uint32_t>(features.size()), Now().value, 0},
-      Bytes(std::span<const double>(features)));
+  ring.PutFeatures(Now(), features);
 }
 
-void Sampler::State::SleepUntil(int64_t monotonic_ns) {
-  std::unique_lock lock(mutex);
-  wanted.wait_until(lock, TimePoint(monotonic_ns), [&] { return is_wanted.load(); });
-}
-
-void Sampler::State::Order(const Command& command) {
-  const std::lock_guard lock(mutex);
-  commands.push_back(command);
-  is_wanted = true;
-  wanted.notify_one();
-}
-
-// What was ordered meanwhile, with a reading of everything: those that are watched no more are read
-// a last time, those that are watched from now on a first time.
+// Carries out orders, with a reading of everything: a last one of tasks no longer watched, a first
+// one of newly watched ones.
 void Sampler::State::ObeyCommands() {
-  if (!is_wanted.load(std::memory_order_relaxed)) return;
-  uint64_t reads = 0;
-  {
-    const std::lock_guard lock(mutex);
-    is_wanted = false;
-    reads = reads_wanted;
-    todo.swap(commands);
-  }
+  if (!orders.Take(todo)) return;
   if (stop) return;
   ReadPower(true);
-  next_children = 0;  // what has come since the last look must not be missed
-  const bool ends = std::any_of(todo.begin(), todo.end(),
-                                [](const Command& command) { return command.pid == 0; });
+  next_children = 0;  // do not miss what came since the last scan
+  const bool ends =
+      std::any_of(todo.begin(), todo.end(), [](const auto& order) { return order.pid == 0; });
   if (ends) ReadActivity(ClockNs(CLOCK_MONOTONIC));
-  for (const Command& command : todo) {
-    if (command.pid == 0) {
-      tasks.Remove(command.watch);
-    } else if (command.only_children) {
-      tasks.AddChildrenOf(command.watch, command.pid);
+  for (const SamplerOrders::Order& order : todo) {
+    if (order.pid == 0) {
+      tasks.Remove(order.watch);
+    } else if (order.only_children) {
+      tasks.AddChildrenOf(order.watch, order.pid);
     } else {
-      tasks.Add(command.watch, command.pid, true);
+      tasks.Add(order.watch, order.pid, true, order.watcher);
     }
   }
   tell_all = tell_all || !todo.empty();
-  todo.clear();
   ReadActivity(ClockNs(CLOCK_MONOTONIC));
-  const std::lock_guard lock(mutex);
-  reads_done = reads;
-  done.notify_all();
+  orders.Done();
 }
 
-// Tasks and features, each when it is time, and no more often than their cost allows.
+// Reads tasks and features when they are due, no more often than their cost allows.
 void Sampler::State::ReadWhatIsDue(int64_t now) {
   const int64_t period = period_ns.load(std::memory_order_relaxed);
-  // A little early, so that a time that is a multiple of the period stays one.
+  // Slightly early, so that a time that is a multiple of the period stays one.
   const int64_t early = std::min(period / 2, kEarlyNs);
   const auto due_after = [&](Nanos usual, int64_t cost, double share, int64_t longest) {
     const int64_t least = std::max(usual.value, std::min(period, kLongestUsualNs));
@@ -336,7 +210,7 @@ void Sampler::State::ReadWhatIsDue(int64_t now) {
         due_after(options.activity_period, cost, kCoreShareOfTasks, options.longest_activity.value);
   }
   if (now >= next_features && !features.empty()) {
-    // By the clock: a driver that makes us wait holds up the meters.
+    // By the clock: a slow driver holds up the meters.
     const int64_t before = ClockNs(CLOCK_MONOTONIC);
     ReadFeatures();
     const int64_t cost = ClockNs(CLOCK_MONOTONIC) - before;
@@ -344,7 +218,7 @@ void Sampler::State::ReadWhatIsDue(int64_t now) {
   }
 }
 
-// One tick; returns when the next one is due.
+// One tick; returns when the next is due.
 int64_t Sampler::State::Tick(int64_t deadline) {
   const int64_t period = period_ns.load(std::memory_order_relaxed);
   const int64_t now = ClockNs(CLOCK_MONOTONIC);
@@ -357,11 +231,10 @@ int64_t Sampler::State::Tick(int64_t deadline) {
     const int64_t skipped = (now - next) / period + 1;
     next += skipped * period;
     missed.fetch_add(static_cast<uint64_t>(skipped), std::memory_order_relaxed);
-    Put({RecordKind::kMissed, 0, Now().value, static_cast<uint64_t>(skipped)});
+    ring.PutMissed(Now(), static_cast<uint64_t>(skipped));
   }
   ReadPower(false);
   ReadWhatIsDue(now);
-  ++tick;
   return next;
 }
 
@@ -374,13 +247,14 @@ void Sampler::State::Run() {
   if (!features.empty()) ReadFeatures();
   int64_t next = ClockNs(CLOCK_MONOTONIC) + period_ns.load();
   while (!stop.load(std::memory_order_relaxed)) {
-    next = std::min(next, ClockNs(CLOCK_MONOTONIC) + period_ns.load());  // if told to go faster
+    next = std::min(
+        next, ClockNs(CLOCK_MONOTONIC) + period_ns.load());  // in case the period was shortened
     int64_t wake = next;
     if (period_ns.load() > kLongPeriodNs) {
       wake = std::min(wake, next_activity);
       if (!features.empty()) wake = std::min(wake, next_features);
     }
-    SleepUntil(wake);
+    orders.SleepUntil(wake);
     ObeyCommands();
     const int64_t now = ClockNs(CLOCK_MONOTONIC);
     if (now >= next) {
@@ -400,7 +274,7 @@ Sampler::Sampler(const Machine& machine, Discovery& discovery, const SamplerOpti
 
 Sampler::~Sampler() { Stop(); }
 
-Result<bool> Sampler::Start() {
+Status Sampler::Start() {
   State& state = *state_;
   state.started_ns = ClockNs(CLOCK_MONOTONIC);
   state.started_cpu_ns = ClockNs(CLOCK_PROCESS_CPUTIME_ID);
@@ -411,100 +285,52 @@ Result<bool> Sampler::Start() {
   } catch (const std::system_error& error) {
     return IoError(fmt::format("cannot start the sampling thread: {}", error.what()));
   }
-  return true;
+  return {};
 }
 
 void Sampler::Stop() {
   if (!state_->thread.joinable()) return;
-  {
-    const std::lock_guard lock(state_->mutex);
-    state_->stop = true;
-    state_->is_wanted = true;
-    state_->wanted.notify_one();
-  }
+  state_->stop = true;
+  state_->orders.Wake();
   state_->thread.join();
   state_->ended_ns = ClockNs(CLOCK_MONOTONIC);
 }
 
-Result<WatchId> Sampler::Watch(int32_t pid) {
+Result<WatchId> Sampler::Watch(int32_t pid, const Watcher& watcher) {
   if (!IsRunning(state_->machine, pid)) {
-    return InvalidError(fmt::format("process {}: there is no such process", pid));
+    return InvalidError(fmt::format("process {}: no such process", pid));
   }
   const WatchId watch = state_->next_watch.fetch_add(1);
-  state_->Order({watch, pid});
+  state_->orders.Add({watch, pid, false, watcher});
   return watch;
 }
 
 WatchId Sampler::WatchChildren() {
   const WatchId watch = state_->next_watch.fetch_add(1);
-  state_->Order({watch, getpid(), true});
+  state_->orders.Add({watch, getpid(), true});
   return watch;
 }
 
-void Sampler::Unwatch(WatchId watch) { state_->Order({watch, 0}); }
+void Sampler::Unwatch(WatchId watch) { state_->orders.Add({watch, 0}); }
 
 void Sampler::ReadNow() {
-  State& state = *state_;
-  if (!state.thread.joinable()) return;
-  std::unique_lock lock(state.mutex);
-  const uint64_t mine = ++state.reads_wanted;
-  state.is_wanted = true;
-  state.wanted.notify_one();
-  state.done.wait_for(lock, kLongestReadNow, [&] { return state.reads_done >= mine; });
+  if (state_->thread.joinable()) state_->orders.WaitForReading();
 }
 
 void Sampler::SetPeriod(Nanos period) {
   const int64_t allowed = state_->AllowedPeriod(period);
-  if (state_->period_ns.exchange(allowed) <= allowed) return;
-  const std::lock_guard lock(state_->mutex);
-  state_->is_wanted = true;
-  state_->wanted.notify_one();
+  if (state_->period_ns.exchange(allowed) > allowed) state_->orders.Wake();
 }
 
 Nanos Sampler::period() const { return Nanos{state_->period_ns.load()}; }
 
-size_t Sampler::Drain(SampleSink& sink) {
-  size_t count = 0;
-  for (; state_->ring.Take(state_->drained); ++count) {
-    std::span<const std::byte> bytes(state_->drained);
-    const RecordHead head = TakeThings<RecordHead>(bytes, 1).front();
-    const Nanos time{head.time};
-    switch (head.kind) {
-      case RecordKind::kPower:
-        sink.OnPower(time, TakeThings<MeterReading>(bytes, head.first));
-        break;
-      case RecordKind::kBirth: {
-        const auto birth = TakeThings<ProcessTasks::Birth>(bytes, 1).front();
-        sink.OnTaskBirth({birth.task, birth.watch, birth.pid, birth.tid, birth.name});
-        break;
-      }
-      case RecordKind::kActivity: {
-        const auto cpus = TakeThings<CpuJiffies>(bytes, head.first);
-        sink.OnActivity(time, cpus, TakeThings<TaskSample>(bytes, head.second));
-        break;
-      }
-      case RecordKind::kFeatures:
-        sink.OnFeatures(time, TakeThings<double>(bytes, head.first));
-        break;
-      case RecordKind::kMissed:
-        sink.OnMissed(time, head.second);
-        break;
-    }
-  }
-  return count;
-}
+size_t Sampler::Drain(SampleSink& sink) { return state_->ring.Drain(sink); }
 
-std::vector<Note> Sampler::notes() const {
-  std::vector<Note> notes;
-  for (const ReadingPlan& plan : state_->plans) {
-    if (plan.every <= 1) continue;
-    const PowerChannel& channel = state_->discovery.channels[plan.first_channel];
-    notes.push_back({NoteKind::kReadLessOften,
-                     channel.meter.source,
-                     {period().seconds() * plan.every, period().seconds(),
-                      static_cast<double>(plan.known_cost_ns) * 1e-9}});
-  }
-  return notes;
+std::vector<Note> Sampler::notes() const { return state_->power.notes(period()); }
+
+std::map<uint32_t, size_t> Sampler::tasks_of_users() const {
+  const std::lock_guard lock(state_->tasks_mutex);
+  return state_->tasks_of_users;
 }
 
 SamplerCost Sampler::cost() const {
@@ -516,7 +342,7 @@ SamplerCost Sampler::cost() const {
   cost.ticks = state.ticks;
   cost.late = state.late;
   cost.missed = state.missed;
-  cost.lost = state.lost;
+  cost.lost = state.ring.lost();
   if (cost.ticks > 0) {
     cost.late_p50_us = state.lateness.Percentile(0.5) * 1e-3;
     cost.late_p99_us = state.lateness.Percentile(0.99) * 1e-3;

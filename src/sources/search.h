@@ -1,5 +1,5 @@
-// What a search for meters hands from source to source: what was found so far, and what is not to
-// be used. Each source is one Find function in the table of discover.cc.
+// State of a search for meters, passed from source to source: what was found so far, and what not
+// to use. Each source is one Find function in source_table.inc.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "sources/sources.h"
+#include "sources/discover.h"
 
 namespace beryl::sources {
 
@@ -20,47 +20,59 @@ struct Distrusted {
   std::string reads;
 };
 
-// What one source has to give.
+// What one source found.
 struct FoundSource {
   std::unique_ptr<PowerSource> power;  // null: nothing to read
   std::vector<std::unique_ptr<FeatureSource>> features;
   std::vector<DuplicateChannel> duplicates;
   std::vector<RefusedSource> refused;
+  std::vector<Note> notes;  // about what it reads
 };
 
 struct Search {
   const Machine& machine;
   const DiscoverOptions& options;
   const std::vector<Distrusted>& distrusted;
-  std::vector<PowerChannel> taken;  // by sources that come before
-  // What an earlier search has open, if there was one. A source of which there must be only one
-  // takes itself out of it: of bytes on a port nobody else would see those that were read.
+  std::vector<PowerChannel> taken;  // by preceding sources
+  // The open sources of an earlier search, if there was one. A source that must exist only once
+  // is reused from there, because a second one would miss the bytes that it read from a port.
   std::vector<std::unique_ptr<PowerSource>>* open = nullptr;
 
   const PowerChannel* Holder(std::string_view channel) const;
   bool HasContainer() const;  // a meter of a board, or at a plug
   bool IsDistrusted(std::string_view source, std::string_view reads) const;
-  // Null: the earlier search did not have it.
+  // Null if the earlier search did not have it.
   std::unique_ptr<PowerSource> TakeOpen(std::string_view source) const;
 };
 
-// A source that can tell power in another way than its channel does, to check the one by the other.
+// A source with a second way to read power, to check its channel.
 class SecondOpinion {
  public:
   virtual ~SecondOpinion() = default;
-  // Of the channel at that place; NaN: no other way.
+  // For the channel at that index; NaN: no other way.
   virtual double OtherWatts(size_t channel) = 0;
 };
 
-// A source that can do with fewer channels.
+// A source that can drop some of its channels.
 class Divisible {
  public:
   virtual ~Divisible() = default;
-  // From now on only the channels at these places, in order, are there and are read.
+  // Keeps and reads only the channels at these indices, in order, from now on.
   virtual void KeepOnly(std::span<const size_t> places) = 0;
 };
 
-// The elements at these places, in order.
+// A counter without readings; the source sets its unit.
+inline PowerChannel MakeCounter(std::string source, std::string name, std::string reads) {
+  PowerChannel channel;
+  channel.name = std::move(name);
+  channel.scope = ScopeOfName(channel.name);
+  channel.kind = ChannelKind::kEnergyCounter;
+  channel.meter.source = std::move(source);
+  channel.meter.reads = std::move(reads);
+  return channel;
+}
+
+// The elements at these indices, in order.
 template <typename T>
 std::vector<T> Picked(std::vector<T> all, std::span<const size_t> places) {
   std::vector<T> result;
@@ -69,24 +81,18 @@ std::vector<T> Picked(std::vector<T> all, std::span<const size_t> places) {
   return result;
 }
 
-// Like Discover, without the counters that are not believed. What must not be opened twice is taken
-// out of `open`, the sources of the search before, where it leaves null.
+// Like Discover, without the distrusted counters. Moves sources that must not be opened twice out
+// of `open`, the sources of the previous search, where they become null.
 Result<Discovery> DiscoverWithout(const Machine& machine, const DiscoverOptions& options,
                                   const std::vector<Distrusted>& distrusted,
                                   std::vector<std::unique_ptr<PowerSource>>* open);
-// Whether the user named it: it is what is read, whatever it says.
+// Whether the user named it: then it is read, whatever it shows.
 bool IsAskedFor(std::string_view source);
-// Where a source stands in the order of preference.
+// Position of a source in the order of preference.
 size_t RankOf(std::string_view source);
 
-Result<FoundSource> FindReplay(const Search& search);
-Result<FoundSource> FindRaplPerf(const Search& search);
-Result<FoundSource> FindRaplPowercap(const Search& search);
-Result<FoundSource> FindNvml(const Search& search);
-Result<FoundSource> FindHwmon(const Search& search);
-Result<FoundSource> FindBattery(const Search& search);
-Result<FoundSource> FindMeters(const Search& search);
-Result<FoundSource> FindEstimate(const Search& search);
-Result<FoundSource> FindMachineFeatures(const Search& search);
+#define BERYL_SOURCE(name, find) Result<FoundSource> find(const Search& search);
+#include "sources/source_table.inc"
+#undef BERYL_SOURCE
 
 }  // namespace beryl::sources

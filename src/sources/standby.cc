@@ -1,6 +1,6 @@
-#include <cmath>
+#include "sources/standby.h"
 
-#include "sources/sources.h"
+#include <cmath>
 
 namespace beryl::sources {
 namespace {

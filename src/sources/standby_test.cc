@@ -1,8 +1,8 @@
+#include "sources/standby.h"
+
 #include <cmath>
 
 #include <gtest/gtest.h>
-
-#include "sources/sources.h"
 
 namespace beryl::sources {
 namespace {

@@ -1,8 +1,9 @@
-#include <time.h>  // NOLINT(modernize-deprecated-headers): clock_gettime and nanosleep
+#include <time.h>  // NOLINT(modernize-deprecated-headers): nanosleep
 
 #include <algorithm>
 #include <cmath>
 
+#include "sources/clock_ns.h"
 #include "sources/probe.h"
 #include "sources/search.h"
 #include "types/counter_wrap.h"
@@ -11,15 +12,18 @@ namespace beryl::sources {
 namespace {
 
 constexpr size_t kEnoughSteps = 8;
-constexpr size_t kMostSteps = 4096;  // that are remembered of a counter
+// Of the estimate, which is slow and cannot fail to step: enough to show its power.
+constexpr size_t kEnoughOfEstimate = 3;
+constexpr size_t kMostSteps = 4096;  // remembered per counter
 constexpr Nanos kBetweenReadings{100'000};
 constexpr Nanos kLongEnoughForGauges{20'000'000};
 
-// A counter's steps, or a gauge's readings, as they come.
+// A counter's steps, or a gauge's readings, as they arrive.
 class Follower {
  public:
   explicit Follower(const PowerChannel& channel)
       : is_counter_(channel.kind == ChannelKind::kEnergyCounter),
+        enough_(channel.meter.origin == Origin::kEstimated ? kEnoughOfEstimate : kEnoughSteps),
         may_rest_(!MustMove(channel)),
         wrap_(channel.meter.wrap),
         per_count_(channel.meter.per_count) {}
@@ -45,19 +49,19 @@ class Follower {
   }
 
   bool IsDone() const {
-    return !is_counter_ || steps_.size() >= kEnoughSteps || (may_rest_ && steps_.empty());
+    return !is_counter_ || steps_.size() >= enough_ || (may_rest_ && steps_.empty());
   }
 
-  Sight Finish(Nanos watched) const {
-    Sight sight;
-    sight.watched = watched;
-    sight.readable = readable_;
-    sight.steps = steps_.size();
+  Observation Finish(Nanos watched) const {
+    Observation observation;
+    observation.watched = watched;
+    observation.readable = readable_;
+    observation.steps = steps_.size();
     if (readings_ > 0) {
-      sight.power = Watts{sum_ / static_cast<double>(readings_) * per_count_};
+      observation.power = Watts{sum_ / static_cast<double>(readings_) * per_count_};
     }
-    if (others_ > 0) sight.other_power = Watts{other_sum_ / static_cast<double>(others_)};
-    if (steps_.size() < 2) return sight;
+    if (others_ > 0) observation.other_power = Watts{other_sum_ / static_cast<double>(others_)};
+    if (steps_.size() < 2) return observation;
     std::vector<double> periods_us;
     periods_us.reserve(steps_.size() - 1);
     for (size_t i = 1; i < steps_.size(); ++i) {
@@ -65,14 +69,14 @@ class Follower {
     }
     const auto middle = periods_us.begin() + static_cast<std::ptrdiff_t>(periods_us.size() / 2);
     std::nth_element(periods_us.begin(), middle, periods_us.end());
-    sight.update_period_us = *middle;
+    observation.update_period_us = *middle;
     const Nanos stepped = steps_.back() - steps_.front();
-    if (stepped.value > 0) sight.power = Joules{sum_ * per_count_} / stepped;
-    return sight;
+    if (stepped.value > 0) observation.power = Joules{sum_ * per_count_} / stepped;
+    return observation;
   }
 
  private:
-  // Energy counts from the first step on: what was used before it is not known.
+  // Energy counts from the first step: what was used before is unknown.
   void Step(Nanos time, uint64_t count) {
     if (count < last_ && !HasWrapped(time, count)) return;  // it was reset
     const uint64_t passed = count >= last_ ? count - last_ : wrap_ - last_ + count;
@@ -88,6 +92,7 @@ class Follower {
   }
 
   bool is_counter_;
+  size_t enough_;
   bool may_rest_;
   uint64_t wrap_;
   double per_count_;
@@ -104,11 +109,7 @@ class Follower {
 }  // namespace
 
 WatchClock WatchClock::Steady() {
-  return {[] {
-            timespec time{};
-            ::clock_gettime(CLOCK_MONOTONIC, &time);
-            return Nanos{int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec};
-          },
+  return {[] { return Nanos{ClockNs(CLOCK_MONOTONIC)}; },
           [](Nanos time) {
             const timespec span{time.value / 1'000'000'000, time.value % 1'000'000'000};
             ::nanosleep(&span, nullptr);
@@ -119,8 +120,8 @@ bool MustMove(const PowerChannel& channel) {
   return channel.kind == ChannelKind::kEnergyCounter && channel.scope != ChannelScope::kCore;
 }
 
-std::vector<Sight> Watch(Discovery& discovery, const std::vector<bool>& wanted, Nanos patience,
-                         const WatchClock& clock) {
+std::vector<Observation> Watch(Discovery& discovery, const std::vector<bool>& wanted,
+                               Nanos patience, const WatchClock& clock) {
   struct Part {
     PowerSource* source;
     SecondOpinion* opinion;  // null: it has none
@@ -146,6 +147,7 @@ std::vector<Sight> Watch(Discovery& discovery, const std::vector<bool>& wanted, 
   for (;;) {
     for (const Part& part : parts) {
       const size_t count = part.source->channels().size();
+      part.source->SetTime(clock.now().value);
       part.source->Read(std::span(readings).subspan(part.first, count));
       const Nanos time = clock.now();
       for (size_t i = 0; i < count; ++i) {
@@ -162,12 +164,12 @@ std::vector<Sight> Watch(Discovery& discovery, const std::vector<bool>& wanted, 
     if (passed >= patience || (done && passed >= kLongEnoughForGauges)) break;
     clock.sleep(std::min(kBetweenReadings, patience - passed));
   }
-  std::vector<Sight> sights;
-  sights.reserve(followers.size());
+  std::vector<Observation> observations;
+  observations.reserve(followers.size());
   for (const Follower& follower : followers) {
-    sights.push_back(follower.Finish(std::min(passed, patience)));
+    observations.push_back(follower.Finish(std::min(passed, patience)));
   }
-  return sights;
+  return observations;
 }
 
 }  // namespace beryl::sources

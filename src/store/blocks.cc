@@ -10,19 +10,19 @@ namespace {
 
 constexpr size_t kHeaderBytes = 16;       // magic, version, 0
 constexpr size_t kBlockHeaderBytes = 16;  // type, coding, 0, 0, size, stored size, checksum
-// Far above what is written; a damaged length must not make a reader ask for all memory.
+// Far above what is written; a damaged length must not make a reader allocate all memory.
 constexpr uint32_t kLargestBlock = 64U << 20;
 
 }  // namespace
 
-Result<bool> BlockWriter::Start() {
+Status BlockWriter::Start() {
   std::string header(kMagic);
   PutFixed<uint32_t>(header, kVersion);
   PutFixed<uint32_t>(header, 0);
   return file_.Append(header);
 }
 
-Result<bool> BlockWriter::Add(BlockType type, std::string_view bytes, bool pack) {
+Status BlockWriter::Add(BlockType type, std::string_view bytes, bool pack) {
   std::string deflated;
   auto coding = Coding::kPlain;
   if (pack) {
@@ -42,7 +42,7 @@ Result<bool> BlockWriter::Add(BlockType type, std::string_view bytes, bool pack)
   return file_.Append(block);
 }
 
-Result<bool> BlockWriter::Finish() { return Add(BlockType::kEnd, "", false); }
+Status BlockWriter::Finish() { return Add(BlockType::kEnd, "", false); }
 
 std::optional<std::string> BytesOf(Block& block) {
   std::string header;
@@ -61,36 +61,34 @@ std::optional<std::string> BytesOf(Block& block) {
   return std::move(*bytes);
 }
 
-Result<bool> BlockReader::Start() {
+Status BlockReader::Start() {
   std::string header(kHeaderBytes, '\0');
-  auto got = source_.Read(header.data(), header.size());
-  if (!got) return got.error();
-  if (!std::string_view(header).substr(0, *got).starts_with(kMagic)) {
+  auto got = TRY(source_.Read(header.data(), header.size()));
+  if (!std::string_view(header).substr(0, got).starts_with(kMagic)) {
     return InvalidError(fmt::format(
-        "{}: not a run file; beryl import makes one from --ops and --power", source_.name()));
+        "{}: not a run file; beryl import writes one from an operation trace and a power trace",
+        source_.name()));
   }
-  offset_ = *got;
-  if (*got < header.size()) {
+  offset_ = got;
+  if (got < header.size()) {
     damage_ = NoteKind::kRunFileHeaderCut;
-    return true;
+    return {};
   }
   Decoder decoder(header);
   decoder.Bytes(kMagic.size());
   const auto version = decoder.Fixed<uint32_t>();
   if (version > kVersion) {
     return InvalidError(fmt::format(
-        "{}: a run file of version {}, made by a later beryl; this one reads up to version {}",
+        "{}: a run file of version {}, written by a later beryl; this one reads up to version {}",
         source_.name(), version, kVersion));
   }
-  return true;
+  return {};
 }
 
 Result<std::optional<Block>> BlockReader::Next() {
   if (damage_) return std::optional<Block>();
   std::string header(kBlockHeaderBytes, '\0');
-  auto got = source_.Read(header.data(), header.size());
-  if (!got) return got.error();
-  if (*got < header.size()) {
+  if (TRY(source_.Read(header.data(), header.size())) < header.size()) {
     damage_ = NoteKind::kRunFileNotFinished;
     return std::optional<Block>();
   }
@@ -108,9 +106,7 @@ Result<std::optional<Block>> BlockReader::Next() {
     return std::optional<Block>();
   }
   block.stored.resize(stored);
-  got = source_.Read(block.stored.data(), stored);
-  if (!got) return got.error();
-  if (*got < stored) {
+  if (TRY(source_.Read(block.stored.data(), stored)) < stored) {
     damage_ = NoteKind::kRunFileBlockCut;
     return std::optional<Block>();
   }

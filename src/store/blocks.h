@@ -1,4 +1,4 @@
-// The file's skeleton: a header, then blocks.
+// The structure of the file: a header, then blocks.
 #pragma once
 
 #include <cstdint>
@@ -17,30 +17,31 @@ inline constexpr std::string_view kMagic =
     "BERYL\r\n";
 inline constexpr uint32_t kVersion = 1;
 
-// Types a reader does not know are passed over: later versions may add some.
+// Readers skip unknown types: later versions may add some.
 enum class BlockType : uint8_t {
   kContext = 1,   // where the run came from
   kStrings = 2,   // names that later blocks refer to by number
   kPaths = 3,     // places in the program
   kNames = 4,     // devices, ranks, steps
-  kKinds = 5,     // operations but for when they ran
+  kKinds = 5,     // operations without their times
   kDataflow = 6,  // arrows between kinds
-  kOps = 7,       // when they ran
+  kOps = 7,       // times of operations
   kPower = 8,     // readings of one channel
-  kReport = 9,    // what became of one input file
-  kEnd = 10,      // the file is whole
-  // Of a recording, which a killed recorder leaves without its end.
-  kMeter = 11,           // what a channel's meter says of itself
-  kRecordingStart = 12,  // what was watched, and from when on
-  kCpus = 13,            // which package each is part of
-  kTasks = 14,           // those that are new
+  kReport = 9,    // how one input file was imported
+  kEnd = 10,      // the file is complete
+  // Of a recording; a killed recorder leaves no kRecordingEnd.
+  kMeter = 11,           // properties of a channel's meter
+  kRecordingStart = 12,  // what was watched, and since when
+  kCpus = 13,            // the package of each
+  kTasks = 14,           // new tasks
   kActivity = 15,        // who used the CPUs
-  kFeatureColumns = 16,  // what the next features are of
+  kFeatureColumns = 16,  // the columns of the next features
   kFeatures = 17,        // how busy everything was
-  kWindow = 18,          // a stretch of the run that has a name
-  kRecordingEnd = 19,    // when, why, and what recording cost
-  kSentences = 20,       // notes as the first versions wrote them: only read
-  kNotes = 21,           // what a reader has to know
+  kWindow = 18,          // a named stretch of the run
+  kRecordingEnd = 19,    // time, reason, and cost of recording
+  kSentences = 20,       // notes of the first versions: read only
+  kNotes = 21,           // what a reader must know
+  kDtypes = 22,          // the numbers that matrix products of the trace work on
 };
 
 // How the bytes of a block are stored.
@@ -51,11 +52,11 @@ class BlockWriter {
  public:
   explicit BlockWriter(GrowingFile& file) : file_(file) {}
 
-  Result<bool> Start();
-  // `pack`: make it smaller, if that is worth it.
-  Result<bool> Add(BlockType type, std::string_view bytes, bool pack);
-  // Marks the file as whole.
-  Result<bool> Finish();
+  Status Start();
+  // `pack`: compress it, if that is worthwhile.
+  Status Add(BlockType type, std::string_view bytes, bool pack);
+  // Marks the file as complete.
+  Status Finish();
 
  private:
   GrowingFile& file_;
@@ -70,17 +71,16 @@ struct Block {
   uint64_t offset = 0;  // of the block in the file
 };
 
-// The bytes of a block as they were before storing; nothing if they are damaged. Safe on any
-// thread.
+// The decoded bytes of a block; nothing if they are damaged. Thread-safe.
 std::optional<std::string> BytesOf(Block& block);
 
 class BlockReader {
  public:
   explicit BlockReader(ByteSource& source) : source_(source) {}
 
-  Result<bool> Start();
-  // The next block, or nothing at the end of what is whole; damage() then says if more was meant to
-  // follow.
+  Status Start();
+  // The next block, or nothing at the end of the complete blocks; damage() then says whether more
+  // should follow.
   Result<std::optional<Block>> Next();
   std::optional<NoteKind> damage() const { return damage_; }
   uint64_t offset() const { return offset_; }

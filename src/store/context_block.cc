@@ -23,7 +23,7 @@ std::string EncodeContext(const StoredRun& run) {
     PutSigned(out, anchor.local.value);
     PutSigned(out, anchor.epoch.value);
   }
-  PutVarint(out, 0);  // here the first versions had notes, as sentences
+  PutVarint(out, 0);  // the first versions had notes here, as sentences
   return out;
 }
 

@@ -3,8 +3,8 @@
 namespace beryl::store {
 namespace {
 
-// A reader takes eight bytes at a time and masks what is too much, so that many stand behind the
-// last number.
+// A reader loads eight bytes at a time and masks the excess, so this many bytes follow the last
+// number.
 constexpr size_t kPadding = 8;
 
 unsigned CodeOf(uint64_t number) {
@@ -50,7 +50,7 @@ ColumnReader::ColumnReader(Decoder& decoder, size_t count) {
   if (decoder.failed()) return;
   uint64_t needed = 0;
   for (const char four : codes) needed += kBytesOfFour[static_cast<uint8_t>(four)];
-  // The last codes may be of no number; those are zeros, a byte each.
+  // Unused codes at the end are zeros, one byte each.
   ok_ = needed == size + (codes.size() * 4 - count);
   codes_ = codes.data();
   bytes_ = bytes.data();

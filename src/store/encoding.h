@@ -1,5 +1,5 @@
-// Numbers as bytes and back. Reading never goes beyond the bytes: a Decoder that has met something
-// impossible stays failed and gives zeros, so that a caller checks once, at the end.
+// Numbers as bytes and back. Reading never goes beyond the bytes: after an error a Decoder stays
+// failed and returns zeros, so that a caller checks once, at the end.
 #pragma once
 
 #include <array>
@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/wire_writer.h"
+
 namespace beryl::store {
 
 static_assert(std::endian::native == std::endian::little, "run files are little-endian");
@@ -19,11 +21,6 @@ void PutFixed(std::string& out, Number number) {
   char bytes[sizeof(Number)];
   std::memcpy(bytes, &number, sizeof(Number));
   out.append(bytes, sizeof(Number));
-}
-
-inline void PutVarint(std::string& out, uint64_t number) {
-  for (; number >= 0x80; number >>= 7) out += static_cast<char>(number | 0x80);
-  out += static_cast<char>(number);
 }
 
 inline uint64_t ZigZag(int64_t number) {
@@ -69,7 +66,7 @@ class Decoder {
   }
   int64_t Signed() { return UnZigZag(Varint()); }
 
-  // A number that has to be below `limit`.
+  // A number that must be below `limit`.
   uint32_t Below(uint64_t limit) {
     const uint64_t number = Varint();
     if (number >= limit) return Fail(uint32_t{0});
@@ -84,7 +81,23 @@ class Decoder {
   }
   std::string_view String() { return Bytes(Varint()); }
 
-  // How many things follow; as each takes at least a byte, no more than there are bytes.
+  // One of an enum that begins with 0.
+  template <typename Enum>
+  Enum UpTo(Enum last) {
+    return static_cast<Enum>(Below(static_cast<uint64_t>(last) + 1));
+  }
+
+  // Calls `take` for each of the items that a count announces. False: one of them was malformed;
+  // those before it were taken.
+  template <typename Take>
+  bool Each(const Take& take) {
+    for (size_t left = Count(); left > 0 && !failed_; --left) take();
+    return !failed_;
+  }
+  // What was read cannot be.
+  void Refuse() { Fail(0); }
+
+  // The number of items that follow; at most the number of bytes, as each takes at least one.
   size_t Count() {
     const uint64_t count = Varint();
     return count > left_.size() ? Fail(size_t{0}) : static_cast<size_t>(count);
@@ -102,16 +115,16 @@ class Decoder {
   bool failed_ = false;
 };
 
-// A column of numbers for reading at memory speed: two bits a number say how many bytes it has (1,
-// 2, 4 or 8), and then come the bytes. No branch depends on the data.
+// A column of numbers that reads at memory speed: two bits per number give its length (1, 2, 4 or 8
+// bytes), followed by the bytes. No branch depends on the data.
 void PutColumn(std::string& out, const std::vector<uint64_t>& numbers);
 
 class ColumnReader {
  public:
-  // Takes the column off `decoder`.
+  // Takes the column from `decoder`.
   ColumnReader(Decoder& decoder, size_t count);
 
-  // False: the column does not hold as many numbers as it was said to.
+  // False if the column does not hold the stated number of numbers.
   bool ok() const { return ok_; }
 
   uint64_t Next() {

@@ -33,20 +33,19 @@ class Loader {
     }
   }
 
-  Result<bool> Run() {
+  Status Run() {
     run_.ops.machine = options_.machine;
-    if (auto ok = blocks_.Start(); !ok) return ok;
+    TRY(blocks_.Start());
     bool ended = false;
     while (!damage_ && !ended) {
-      auto block = blocks_.Next();
-      if (!block) return block.error();
-      if (!*block) break;
-      ended = (*block)->type == BlockType::kEnd;
-      Take(std::move(**block));
+      auto block = TRY(blocks_.Next());
+      if (!block) break;
+      ended = block->type == BlockType::kEnd;
+      Take(std::move(*block));
     }
     if (!damage_ && !ended && blocks_.damage()) Damage(*blocks_.damage(), blocks_.offset());
     Finish();
-    return true;
+    return {};
   }
 
  private:
@@ -64,49 +63,42 @@ class Loader {
       return;
     }
     Decoder decoder(*bytes);
-    bool good = true;
     if (type == BlockType::kNames || type == BlockType::kKinds) shared_numbers_.reset();
+    const bool good = TakeAs(type, *bytes, decoder);
+    if (!good || decoder.failed()) Damage(NoteKind::kRunFileBlockNotRead, offset);
+  }
+
+  bool TakeAs(BlockType type, std::string& bytes, Decoder& decoder) {
     switch (type) {
       case BlockType::kContext:
-        good = TakeContext(decoder);
-        break;
+        return TakeContext(decoder);
       case BlockType::kStrings:
-        good = TakeStrings(decoder);
-        break;
+        return TakeStrings(decoder);
       case BlockType::kPaths:
-        good = TakePaths(decoder);
-        break;
+        return TakePaths(decoder);
       case BlockType::kNames:
-        good = TakeNames(decoder);
-        break;
+        return TakeNames(decoder);
       case BlockType::kKinds:
-        good = TakeKinds(decoder);
-        break;
+        return TakeKinds(decoder);
+      case BlockType::kDtypes:
+        return TakeDtypes(decoder);
       case BlockType::kDataflow:
-        good = TakeDataflow(decoder);
-        break;
+        return TakeDataflow(decoder);
       case BlockType::kPower:
-        good = TakePower(decoder);
-        break;
+        return TakePower(decoder);
       case BlockType::kReport:
-        good = TakeReport(decoder);
-        break;
+        return TakeReport(decoder);
       case BlockType::kOps:
-        good = TakeOps(std::move(*bytes));
-        break;
+        return TakeOps(std::move(bytes));
       case BlockType::kMeter:
-        good = TakeMeter(decoder);
-        break;
+        return TakeMeter(decoder);
       case BlockType::kNotes:
-        good = TakeNotes(decoder);
-        break;
+        return TakeNotes(decoder);
       case BlockType::kEnd:
-        break;
+        return true;
       default:
-        if (RecordingReader::Knows(type)) good = recording_.Take(type, decoder);
-        break;
+        return !RecordingReader::Knows(type) || recording_.Take(type, decoder);
     }
-    if (!good || decoder.failed()) Damage(NoteKind::kRunFileBlockNotRead, offset);
   }
 
   bool TakeOps(std::string bytes) {
@@ -118,25 +110,21 @@ class Loader {
 
   bool TakeContext(Decoder& decoder) {
     RunContext& context = run_.context;
-    for (size_t left = decoder.Count(); left > 0; --left) {
-      context.ops_files.emplace_back(decoder.String());
-    }
+    decoder.Each([&] { context.ops_files.emplace_back(decoder.String()); });
     if (const auto file = decoder.String(); !file.empty()) context.power_files.emplace_back(file);
     context.label = decoder.String();
     decoder.String();  // the program that wrote it
     run_.ops.clock = decoder.String();
     run_.power.clock = decoder.String();
     AddFile(run_.power.report.file, decoder.String());
-    for (size_t left = decoder.Count(); left > 0; --left) {
+    decoder.Each([&] {
       const int64_t local = decoder.Signed();
       const int64_t epoch = decoder.Signed();
-      if (!IsTime(local) || !IsTime(epoch)) return false;
+      if (!IsTime(local) || !IsTime(epoch)) return decoder.Refuse();
       run_.ops.anchors.push_back({Nanos{local}, Nanos{epoch}});
-    }
-    for (size_t left = decoder.Count(); left > 0; --left) {
-      run_.notes.push_back(RecordedText(NoteClass::kTold, decoder.String()));
-    }
-    return true;
+    });
+    return decoder.Each(
+        [&] { run_.notes.push_back(RecordedText(NoteClass::kTold, decoder.String())); });
   }
 
   static void AddFile(std::string& files, std::string_view more) {
@@ -145,54 +133,48 @@ class Loader {
   }
 
   bool TakeStrings(Decoder& decoder) {
-    for (size_t left = decoder.Count(); left > 0; --left) {
-      strings_.push_back(run_.ops.strings.Intern(decoder.String()));
-    }
-    return true;
+    return decoder.Each([&] { strings_.push_back(run_.ops.strings.Intern(decoder.String())); });
   }
 
   StringId String(Decoder& decoder) { return strings_[decoder.Below(strings_.size())]; }
 
   bool TakePaths(Decoder& decoder) {
-    for (size_t left = decoder.Count(); left > 0; --left) {
+    return decoder.Each([&] {
       const PathId parent = paths_[decoder.Below(paths_.size())];
       const StringId name = String(decoder);
       const StringId type = String(decoder);
-      const auto kind =
-          static_cast<PathKind>(decoder.Below(static_cast<uint64_t>(PathKind::kOutside) + 1));
-      if (decoder.failed()) return false;
+      const PathKind kind = decoder.UpTo(PathKind::kOutside);
+      if (decoder.failed()) return;
       paths_.push_back(run_.ops.paths.Intern(parent, name, kind, type));
-    }
-    return true;
+    });
   }
 
   bool TakeNames(Decoder& decoder) {
-    for (size_t left = decoder.Count(); left > 0; --left) {
+    decoder.Each([&] {
       const std::string device(decoder.String());
-      if (run_.ops.devices.size() >= kMostNames) return false;
+      if (run_.ops.devices.size() >= kMostNames) return decoder.Refuse();
       numbers_.devices.push_back(run_.ops.DeviceNumber(device));
-    }
-    for (size_t left = decoder.Count(); left > 0; --left) {
+    });
+    decoder.Each([&] {
       std::string rank(decoder.String());
       if (rank.empty()) rank = options_.rank;
-      if (run_.ops.ranks.size() >= kMostNames) return false;
+      if (run_.ops.ranks.size() >= kMostNames) return decoder.Refuse();
       ranks_.push_back(run_.ops.RankNumber(rank));
-    }
-    for (size_t left = decoder.Count(); left > 0; --left) {
+    });
+    return decoder.Each([&] {
       const std::string name(decoder.String());
       const int64_t start = decoder.Signed();
       const uint64_t duration = decoder.Varint();
       if (decoder.failed() || !IsTime(start) ||
           duration > static_cast<uint64_t>(kFarthestTime - start)) {
-        return false;
+        return decoder.Refuse();
       }
       const RunStep step{name, Nanos{start}, Nanos{start + static_cast<int64_t>(duration)}};
       numbers_.steps.push_back(StepNumber(step));
-    }
-    return true;
+    });
   }
 
-  // Steps of the same name in another file are the same step; those of one file never are.
+  // Steps with the same name in different files are the same step; within one file they are not.
   uint32_t StepNumber(const RunStep& step) {
     std::vector<RunStep>& steps = run_.ops.steps;
     for (uint32_t i = 0; i < own_steps_from_; ++i) {
@@ -206,7 +188,7 @@ class Loader {
   }
 
   bool TakeKinds(Decoder& decoder) {
-    for (size_t left = decoder.Count(); left > 0; --left) {
+    return decoder.Each([&] {
       OpKind kind;
       kind.path = paths_[decoder.Below(paths_.size())];
       kind.scope = paths_[decoder.Below(paths_.size())];
@@ -215,22 +197,30 @@ class Loader {
       kind.shapes = String(decoder);
       kind.phase = static_cast<Phase>(decoder.Below(kPhaseCount));
       const uint32_t rank = decoder.Below(ranks_.size());
-      if (decoder.failed()) return false;
+      if (decoder.failed()) return;
       kind.rank = ranks_[rank];
       run_.ops.kinds.push_back(kind);
       ++numbers_.kinds;
+    });
+  }
+
+  bool TakeDtypes(Decoder& decoder) {
+    for (size_t left = decoder.Count(); left > 0; --left) {
+      const uint32_t kind = decoder.Below(numbers_.kinds);
+      const StringId dtype = String(decoder);
+      if (decoder.failed()) return false;
+      run_.ops.kinds[numbers_.first_kind + kind].dtype = dtype;
     }
     return true;
   }
 
   bool TakeDataflow(Decoder& decoder) {
-    for (size_t left = decoder.Count(); left > 0; --left) {
+    return decoder.Each([&] {
       const uint32_t from = decoder.Below(numbers_.kinds);
       const uint32_t to = decoder.Below(numbers_.kinds);
-      if (decoder.failed()) return false;
+      if (decoder.failed()) return;
       run_.ops.dataflow.push_back({numbers_.first_kind + from, numbers_.first_kind + to});
-    }
-    return true;
+    });
   }
 
   std::string OwnName(std::string_view name) const {
@@ -238,11 +228,10 @@ class Loader {
     return fmt::format("{}/{}", options_.machine, name);
   }
 
-  // The channel that the next fields name; nothing: they name none.
+  // The channel that the next fields name; nothing if they name none.
   PowerChannel* TakeChannel(Decoder& decoder) {
     const std::string name = OwnName(decoder.String());
-    const auto kind = static_cast<ChannelKind>(
-        decoder.Below(static_cast<uint64_t>(ChannelKind::kEnergyCounter) + 1));
+    const ChannelKind kind = decoder.UpTo(ChannelKind::kEnergyCounter);
     if (decoder.failed()) return nullptr;
     for (const size_t own : channels_) {
       PowerChannel& channel = run_.power.channels[own];
@@ -279,7 +268,7 @@ class Loader {
           &report.tied, &report.inside_modules, &report.outside_modules}) {
       *number = decoder.Varint();
     }
-    for (size_t left = decoder.Count(); left > 0; --left) {
+    decoder.Each([&] {
       static constexpr std::array kClasses = {NoteClass::kDropped, NoteClass::kSkipped,
                                               NoteClass::kRepaired};
       const NoteClass note_class = kClasses[decoder.Below(kClasses.size())];
@@ -287,7 +276,7 @@ class Loader {
       note.count = decoder.Varint();
       note.first_byte = decoder.Varint();
       report.notes.push_back(std::move(note));
-    }
+    });
     if (decoder.failed()) return false;
     run_.ops.reports.push_back(std::move(report));
     ++own_reports_;
@@ -307,15 +296,15 @@ class Loader {
       if (own_reports_ == 0) return false;
       AppendNotes(run_.ops.reports.back().notes, notes);
     }
-    return true;  // what else they may be about is for later versions
+    return true;  // other subjects are for later versions
   }
 
-  // What was read before the damage may be of a kind that nothing uses, or a channel without
-  // readings; both have to hold for everyone after us.
+  // Data read before damage may be incomplete (a kind without operations, a channel without
+  // readings); make it consistent for later code.
   void Finish() {
     run_.ops.machine.clear();
     run_.ops.packed = std::move(ops_);
-    // Operations of several files stand in no common order: they are put together unpacked.
+    // Operations of several files have no common order, so they are combined unpacked.
     if (!run_.ops.ops.empty() && run_.ops.Unpack() > 0) {
       Damage(NoteKind::kRunFileOperationsNotRead, 0);
     }
@@ -341,8 +330,7 @@ class Loader {
     }
   }
 
-  // A meter that was watched and told nothing is part of what was recorded. Of readings alone, a
-  // channel without any is none.
+  // A silent meter is part of a recording. In readings alone, a channel without any does not count.
   void FinishRecording() {
     if (!recording_.started()) {
       std::erase_if(run_.power.channels,
@@ -382,7 +370,7 @@ class Loader {
 
 bool IsRunFile(std::string_view first_bytes) { return first_bytes.starts_with(kMagic); }
 
-Result<bool> Load(ByteSource& source, const LoadOptions& options, StoredRun& run) {
+Status Load(ByteSource& source, const LoadOptions& options, StoredRun& run) {
   return Loader(source, options, run).Run();
 }
 

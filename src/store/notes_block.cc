@@ -9,7 +9,7 @@ namespace {
 
 enum class ValueType : uint8_t { kNumber = 0, kText = 1, kGapReason = 2 };
 
-// The bytes stand in a string, so that a type which is not known can be passed over.
+// The bytes are in a string, so that an unknown type can be skipped.
 void PutValue(std::string& out, const NoteValue& value) {
   std::string bytes;
   ValueType type = ValueType::kText;
@@ -47,7 +47,7 @@ std::vector<NoteValue> InOrder(NoteKind kind, const NamedValues& named) {
   return values;
 }
 
-// Of a later version: its name says most, and the rest is said without words.
+// From a later version: shows its name and values without words.
 Note NotKnown(std::string_view name, NoteClass note_class, std::string_view subject,
               const NamedValues& named) {
   std::string said(name);
@@ -116,9 +116,7 @@ std::string EncodeNotes(NotesAbout about, const std::vector<Note>& notes) {
 
 std::vector<Note> DecodeNotes(Decoder& decoder) {
   std::vector<Note> notes;
-  for (size_t left = decoder.Count(); left > 0 && !decoder.failed(); --left) {
-    notes.push_back(TakeNote(decoder));
-  }
+  decoder.Each([&] { notes.push_back(TakeNote(decoder)); });
   return notes;
 }
 

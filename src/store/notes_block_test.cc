@@ -1,15 +1,11 @@
 #include "store/notes_block.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include "base/matchers_for_test.h"
 #include "store/power_block.h"
 #include "types/note_testing.h"
 
 namespace beryl::store {
 namespace {
-
-using ::testing::ElementsAre;
 
 std::vector<Note> Decoded(const std::string& bytes) {
   Decoder decoder(bytes);

@@ -9,7 +9,7 @@
 namespace beryl::store {
 namespace {
 
-// Where operations ran: a lane of a device. Few in a block, so they are listed and numbered.
+// Where operations ran: a lane of a device. A block has few, so they are listed and numbered.
 struct Place {
   uint64_t lane = 0;  // plus one; 0: none
   uint16_t device = 0;
@@ -63,7 +63,7 @@ std::string EncodeOps(const std::vector<Op>& ops) {
     head.places[place->second].ran.Include(op.start, op.end, 1);
     places.push_back(place->second);
     if (i + 1 == ops.size() || ops[i + 1].step != op.step) {
-      // A run of one step: its number, and where it ends.
+      // A sequence of one step: its number, and where it ends.
       PutVarint(steps, op.step == kNoStep ? 0 : uint64_t{op.step} + 1);
       PutVarint(steps, i + 1);
       ++step_runs;
@@ -91,7 +91,7 @@ std::string EncodeOps(const std::vector<Op>& ops) {
 
 namespace {
 
-// A time at `after` from `from`; the farthest where there is none.
+// The time `after` past `from`, saturated.
 int64_t Later(int64_t from, uint64_t after) {
   return after > static_cast<uint64_t>(kFarthestTime - from) ? kFarthestTime
                                                              : from + static_cast<int64_t>(after);
@@ -157,7 +157,7 @@ bool Decode(std::string_view bytes, const OpNumbers& numbers, std::vector<Op>& o
     start = Later(start, delta * head->unit);
     op.start = Nanos{start};
     op.end = Nanos{Later(start, duration * head->unit)};
-    // What was promised of the block is what others have counted on.
+    // Others rely on the block's summary, so check it.
     if (op.start < place.ran.start || op.end > place.ran.end) return false;
     op.kind = numbers.first_kind + static_cast<uint32_t>(kind);
     op.lane =

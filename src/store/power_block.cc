@@ -10,7 +10,9 @@
 namespace beryl::store {
 namespace {
 
-// Reasons as the first versions wrote them, by how they begin; the longer beginnings first.
+constexpr double kMostEnergy = 1e18;  // of a counter, in joules: 30 years of kMostPower
+
+// Prefixes of the reasons that the first versions wrote; longer prefixes first.
 struct OldReason {
   std::string_view beginning;
   GapReason why;
@@ -54,12 +56,55 @@ bool TakeGaps(Decoder& decoder, PowerChannel& channel, size_t before, size_t cou
     channel.gaps.push_back({gap, GapReason::kNotTold});
   }
   if (decoder.failed()) return false;
-  // The first versions did not write down why.
+  // The first versions did not write the reason.
   if (decoder.at_end()) return true;
   for (size_t i = first; i < channel.gaps.size(); ++i) {
     channel.gaps[i].why = ReasonOf(decoder.String());
   }
   return !decoder.failed();
+}
+
+// A right checksum does not make a reading right: no machine draws so much, and no counter runs
+// backwards but at a gap. Checks the readings from `from` on.
+bool IsPossible(const PowerChannel& channel, size_t from) {
+  const std::vector<double>& values = channel.values;
+  const bool gauge = channel.kind == ChannelKind::kPowerGauge;
+  size_t gap = channel.gaps.size();
+  while (gap > 0 && channel.gaps[gap - 1].reading >= from) --gap;
+  for (size_t i = from; i < values.size(); ++i) {
+    const bool after_gap = gap < channel.gaps.size() && channel.gaps[gap].reading == i;
+    if (after_gap) ++gap;
+    if (std::abs(values[i]) > (gauge ? kMostPower.value : kMostEnergy)) return false;
+    if (gauge || i == 0 || after_gap) continue;
+    const Joules step{values[i] - values[i - 1]};
+    const Joules most = kMostPower * (channel.times[i] - channel.times[i - 1]);
+    if (step.value < 0 || step.value > most.value) return false;
+  }
+  return true;
+}
+
+bool TakeReadings(Decoder& decoder, PowerChannel& channel) {
+  const uint64_t wraps = decoder.Varint();
+  const size_t count = decoder.Count();
+  int64_t time = decoder.Signed();
+  if (decoder.failed() || count == 0 || !IsTime(time)) return false;
+  ColumnReader deltas(decoder, count - 1);
+  if (!deltas.ok()) return false;
+  const size_t before = channel.times.size();
+  if (before > 0 && channel.times.back().value >= time) return false;
+  channel.wraps += wraps;
+  for (size_t i = 0; i < count; ++i) {
+    if (i > 0) {
+      const uint64_t delta = deltas.Next();
+      if (delta == 0 || delta > static_cast<uint64_t>(kFarthestTime - time)) return false;
+      time += static_cast<int64_t>(delta);
+    }
+    const auto value = decoder.Fixed<double>();
+    if (decoder.failed() || !std::isfinite(value)) return false;
+    channel.times.push_back(Nanos{time});
+    channel.values.push_back(value);
+  }
+  return TakeGaps(decoder, channel, before, count) && IsPossible(channel, before);
 }
 
 }  // namespace
@@ -83,27 +128,13 @@ std::string EncodePower(const PowerChannel& channel, size_t from, size_t to) {
 }
 
 bool DecodePower(Decoder& decoder, PowerChannel& channel) {
-  const uint64_t wraps = decoder.Varint();
-  const size_t count = decoder.Count();
-  int64_t time = decoder.Signed();
-  if (decoder.failed() || count == 0 || !IsTime(time)) return false;
-  ColumnReader deltas(decoder, count - 1);
-  if (!deltas.ok()) return false;
-  const size_t before = channel.times.size();
-  if (before > 0 && channel.times.back().value >= time) return false;
-  channel.wraps += wraps;
-  for (size_t i = 0; i < count; ++i) {
-    if (i > 0) {
-      const uint64_t delta = deltas.Next();
-      if (delta == 0 || delta > static_cast<uint64_t>(kFarthestTime - time)) return false;
-      time += static_cast<int64_t>(delta);
-    }
-    const auto value = decoder.Fixed<double>();
-    if (decoder.failed() || !std::isfinite(value)) return false;
-    channel.times.push_back(Nanos{time});
-    channel.values.push_back(value);
-  }
-  return TakeGaps(decoder, channel, before, count);
+  const size_t readings = channel.times.size();
+  const size_t gaps = channel.gaps.size();
+  if (TakeReadings(decoder, channel)) return true;
+  channel.times.resize(readings);
+  channel.values.resize(readings);
+  channel.gaps.resize(gaps);
+  return false;
 }
 
 }  // namespace beryl::store

@@ -13,33 +13,32 @@
 
 namespace beryl::store {
 
-// Samples of activity in a block: what a torn block may cost.
+// Samples of activity in a block: the loss from a torn block.
 inline constexpr size_t kSamplesInBlock = size_t{1} << 12;
 
 std::string EncodeMeter(const PowerChannel& channel);
 std::string EncodeRecordingStart(const Recording& recording);
 std::string EncodeCpus(const ActivityTrace& activity);
 std::string EncodeTasks(const std::vector<Task>& tasks);
-// The samples from `from` up to `to`, which is more.
+// The samples [from, to), not empty.
 std::string EncodeActivity(const ActivityTrace& activity, size_t from, size_t to);
 std::string EncodeFeatureColumns(const FeatureTrace& features);
 std::string EncodeFeatures(const FeatureTrace& features);
 std::string EncodeWindow(const RunWindow& window);
 std::string EncodeRecordingEnd(const Recording& recording);
 
-// What stands behind the name and the kind of a channel.
+// What follows the name and the kind of a channel.
 bool DecodeMeter(Decoder& decoder, MeterTraits& meter);
 
-// Puts a recording together, block by block.
+// Assembles a recording, block by block.
 class RecordingReader {
  public:
   // Whether blocks of this type are for Take.
   static bool Knows(BlockType type);
-  // False: the block does not hold what it should, or refers to what has not been named. What was
-  // taken before stays as it is.
+  // False if the block is malformed or refers to something undefined. What was taken before stays.
   bool Take(BlockType type, Decoder& decoder);
 
-  // A note that is told again is the same note.
+  // A repeated note is the same note.
   void Add(const Note& note);
 
   bool started() const { return started_; }
@@ -57,7 +56,7 @@ class RecordingReader {
   bool TakeEnd(Decoder& decoder);
   bool TakeSentences(Decoder& decoder);
 
-  // Where a task stood in the block that is being read.
+  // A task's values in the block being read.
   struct TaskState {
     uint64_t block = 0;
     uint64_t cpu = 0;
@@ -69,7 +68,7 @@ class RecordingReader {
   bool ended_ = false;
   uint64_t activity_blocks_ = 0;
   std::vector<TaskState> tasks_;
-  std::vector<size_t> columns_;  // of recording_.features, as the file numbers them
+  std::vector<size_t> columns_;  // of recording_.features, by the file's numbers
 };
 
 }  // namespace beryl::store

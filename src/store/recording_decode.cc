@@ -16,26 +16,36 @@ uint64_t After(uint64_t before, uint64_t change) {
   return before + static_cast<uint64_t>(UnZigZag(change));
 }
 
-bool TakeInt32(Decoder& decoder, int32_t& number) {
+int32_t TakeInt32(Decoder& decoder) {
   const int64_t wide = decoder.Signed();
-  number = static_cast<int32_t>(wide);
-  return number == wide;
+  const auto number = static_cast<int32_t>(wide);
+  if (number != wide) decoder.Refuse();
+  return number;
 }
 
-// NaN was written where nothing was known.
+Nanos TakeTime(Decoder& decoder) {
+  const int64_t time = decoder.Signed();
+  if (!IsTime(time)) decoder.Refuse();
+  return Nanos{time};
+}
+
+// NaN stands for unknown.
 std::optional<double> KnownNumber(Decoder& decoder) {
   const double number = decoder.Fixed<double>();
   return std::isnan(number) ? std::nullopt : std::optional(number);
 }
 
 bool TakePids(Decoder& decoder, std::vector<int32_t>& pids) {
-  for (size_t left = decoder.Count(); left > 0; --left) {
-    if (!TakeInt32(decoder, pids.emplace_back())) return false;
-  }
-  return !decoder.failed();
+  return decoder.Each([&] { pids.push_back(TakeInt32(decoder)); });
 }
 
-// `count` times from a first one and the steps to the others, each later than the one before.
+// Whether a number that is measured, counted or unknown can be one: not infinite, and not beyond
+// everything that is.
+bool IsPossible(double number, double least) {
+  return std::isnan(number) || (number >= least && number <= 1e18);
+}
+
+// `count` times, from a first one and increments, strictly increasing.
 bool TakeTimes(Decoder& decoder, size_t count, std::vector<Nanos>& times) {
   int64_t time = decoder.Signed();
   ColumnReader steps(decoder, count - 1);
@@ -57,7 +67,7 @@ bool TakeTimes(Decoder& decoder, size_t count, std::vector<Nanos>& times) {
 bool DecodeMeter(Decoder& decoder, MeterTraits& meter) {
   meter.source = decoder.String();
   meter.reads = decoder.String();
-  meter.origin = static_cast<Origin>(decoder.Below(static_cast<uint64_t>(Origin::kEstimated) + 1));
+  meter.origin = decoder.UpTo(Origin::kEstimated);
   meter.unit = decoder.String();
   meter.per_count = decoder.Fixed<double>();
   meter.wrap = decoder.Varint();
@@ -66,7 +76,10 @@ bool DecodeMeter(Decoder& decoder, MeterTraits& meter) {
   meter.within = decoder.String();
   const uint32_t moves = decoder.Below(3);
   if (moves != 0) meter.moves = moves == 2;
-  return !decoder.failed();
+  constexpr double kWidest = 1e3;
+  return !decoder.failed() && meter.per_count > 0 && meter.per_count <= kMostPower.value &&
+         IsPossible(meter.update_period_us, 0) && meter.error.value_or(0) >= 0 &&
+         meter.error.value_or(0) <= kWidest;
 }
 
 bool RecordingReader::Knows(BlockType type) {
@@ -87,7 +100,7 @@ bool RecordingReader::Take(BlockType type, Decoder& decoder) {
       const size_t samples = activity.times.size();
       const size_t readings = activity.readings.size();
       if (TakeActivity(decoder)) return true;
-      // Half a block is of no use: its columns would not fit together.
+      // Half a block is useless: its columns would not match.
       activity.times.resize(samples);
       activity.busy_ns.resize(samples * activity.cpus());
       activity.first_reading.resize(samples == 0 ? 0 : samples + 1);
@@ -117,14 +130,12 @@ bool RecordingReader::Take(BlockType type, Decoder& decoder) {
 
 bool RecordingReader::TakeStart(Decoder& decoder) {
   if (started_) return false;
-  for (size_t left = decoder.Count(); left > 0; --left) {
-    recording_.command.emplace_back(decoder.String());
-  }
-  if (!TakePids(decoder, recording_.pids)) return false;
+  decoder.Each([&] { recording_.command.emplace_back(decoder.String()); });
+  TakePids(decoder, recording_.pids);
   recording_.machine = decoder.String();
-  recording_.period = Nanos{decoder.Signed()};
-  recording_.start = Nanos{decoder.Signed()};
-  started_ = !decoder.failed() && IsTime(recording_.period.value) && IsTime(recording_.start.value);
+  recording_.period = TakeTime(decoder);
+  recording_.start = TakeTime(decoder);
+  started_ = !decoder.failed();
   return started_;
 }
 
@@ -142,16 +153,14 @@ bool RecordingReader::TakeCpus(Decoder& decoder) {
 }
 
 bool RecordingReader::TakeTasks(Decoder& decoder) {
-  for (size_t left = decoder.Count(); left > 0; --left) {
+  return decoder.Each([&] {
     Task task;
-    if (!TakeInt32(decoder, task.pid) || !TakeInt32(decoder, task.tid)) return false;
-    task.owner =
-        static_cast<TaskOwner>(decoder.Below(static_cast<uint64_t>(TaskOwner::kRecorder) + 1));
+    task.pid = TakeInt32(decoder);
+    task.tid = TakeInt32(decoder);
+    task.owner = decoder.UpTo(TaskOwner::kRecorder);
     task.name = decoder.String();
-    if (decoder.failed()) return false;
-    recording_.activity.tasks.push_back(std::move(task));
-  }
-  return !decoder.failed();
+    if (!decoder.failed()) recording_.activity.tasks.push_back(std::move(task));
+  });
 }
 
 bool RecordingReader::TakeActivity(Decoder& decoder) {
@@ -207,23 +216,24 @@ bool RecordingReader::TakeActivity(Decoder& decoder) {
 bool RecordingReader::TakeFeatureColumns(Decoder& decoder) {
   FeatureTrace& features = recording_.features;
   columns_.clear();
-  for (size_t left = decoder.Count(); left > 0; --left) {
+  return decoder.Each([&] {
     FeatureColumn column;
     column.name = decoder.String();
     column.device = decoder.String();
-    if (decoder.failed()) return false;
+    if (decoder.failed()) return;
     const auto known = std::find_if(
         features.columns.begin(), features.columns.end(), [&](const FeatureColumn& other) {
           return other.name == column.name && other.device == column.device;
         });
     const auto number = static_cast<size_t>(known - features.columns.begin());
-    if (std::find(columns_.begin(), columns_.end(), number) != columns_.end()) return false;
+    if (std::find(columns_.begin(), columns_.end(), number) != columns_.end()) {
+      return decoder.Refuse();
+    }
     columns_.push_back(number);
-    if (known != features.columns.end()) continue;
+    if (known != features.columns.end()) return;
     column.values.assign(features.times.size(), std::numeric_limits<double>::quiet_NaN());
     features.columns.push_back(std::move(column));
-  }
-  return !decoder.failed();
+  });
 }
 
 bool RecordingReader::TakeFeatures(Decoder& decoder) {
@@ -235,7 +245,10 @@ bool RecordingReader::TakeFeatures(Decoder& decoder) {
   if (!TakeTimes(decoder, count, features.times)) return false;
   for (const size_t number : columns_) {
     std::vector<double>& values = features.columns[number].values;
-    for (size_t i = 0; i < count; ++i) values.push_back(decoder.Fixed<double>());
+    for (size_t i = 0; i < count; ++i) {
+      values.push_back(decoder.Fixed<double>());
+      if (!IsPossible(values.back(), -1e18)) return false;
+    }
     if (decoder.failed()) return false;
   }
   for (FeatureColumn& column : features.columns) {
@@ -247,20 +260,18 @@ bool RecordingReader::TakeFeatures(Decoder& decoder) {
 bool RecordingReader::TakeWindow(Decoder& decoder) {
   RunWindow window;
   window.name = decoder.String();
-  window.start = Nanos{decoder.Signed()};
-  window.end = Nanos{decoder.Signed()};
+  window.start = TakeTime(decoder);
+  window.end = TakeTime(decoder);
   window.warm_up = decoder.Below(2) == 1;
   window.runs = decoder.Below(uint64_t{1} << 32);
-  if (decoder.failed() || !IsTime(window.start.value) || !IsTime(window.end.value)) return false;
-  if (window.end < window.start) return false;
+  if (decoder.failed() || window.end < window.start) return false;
   recording_.windows.push_back(std::move(window));
   return true;
 }
 
 bool RecordingReader::TakeEnd(Decoder& decoder) {
-  const Nanos end{decoder.Signed()};
-  int32_t exit_code = 0;
-  if (!TakeInt32(decoder, exit_code) || !IsTime(end.value)) return false;
+  const Nanos end = TakeTime(decoder);
+  const int32_t exit_code = TakeInt32(decoder);
   SamplerCost cost;
   cost.cpu_time = Seconds{decoder.Fixed<double>()};
   cost.wall_time = Seconds{decoder.Fixed<double>()};
@@ -271,8 +282,14 @@ bool RecordingReader::TakeEnd(Decoder& decoder) {
     *number = KnownNumber(decoder);
   }
   cost.resident_bytes = decoder.Varint();
+  for (const double number : {cost.cpu_time.value, cost.wall_time.value}) {
+    if (std::isnan(number) || !IsPossible(number, 0)) return false;
+  }
+  for (const auto& number : {cost.late_p50_us, cost.late_p99_us, cost.late_max_us}) {
+    if (!IsPossible(number.value_or(0), 0)) return false;
+  }
   std::vector<int32_t> pids;
-  if (decoder.failed() || !TakePids(decoder, pids)) return false;
+  if (!TakePids(decoder, pids)) return false;
   if (!pids.empty()) recording_.pids = std::move(pids);
   recording_.end = end;
   recording_.exit_code = exit_code;
@@ -282,12 +299,10 @@ bool RecordingReader::TakeEnd(Decoder& decoder) {
 }
 
 bool RecordingReader::TakeSentences(Decoder& decoder) {
-  for (size_t left = decoder.Count(); left > 0; --left) {
+  return decoder.Each([&] {
     const std::string_view said = decoder.String();
-    if (decoder.failed()) return false;
-    Add(RecordedText(NoteClass::kTold, said));
-  }
-  return !decoder.failed();
+    if (!decoder.failed()) Add(RecordedText(NoteClass::kTold, said));
+  });
 }
 
 void RecordingReader::Add(const Note& note) {

@@ -25,12 +25,12 @@ std::vector<uint64_t> Steps(const std::vector<Nanos>& times, size_t from, size_t
   return steps;
 }
 
-// From one number to the next, whichever is more.
+// The difference between two numbers, whichever is larger.
 uint64_t Change(uint64_t before, uint64_t now) {
   return ZigZag(static_cast<int64_t>(now - before));
 }
 
-// CPU by CPU, because a CPU's numbers are alike.
+// By CPU, because the numbers of one CPU are similar.
 std::vector<uint64_t> BusyChanges(const ActivityTrace& activity, size_t from, size_t to,
                                   size_t cpus) {
   std::vector<uint64_t> changes;
@@ -180,7 +180,7 @@ std::string EncodeRecordingEnd(const Recording& recording) {
     PutFixed<double>(out, number.value_or(kUnknown));
   }
   PutVarint(out, cost.resident_bytes);
-  // A command's process is there only after the start.
+  // A command's process exists only after the start.
   PutPids(out, recording.pids);
   return out;
 }

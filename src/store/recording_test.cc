@@ -5,20 +5,14 @@
 #include <random>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
+#include "base/matchers_for_test.h"
+#include "store/load_for_test.h"
 #include "store/recording_blocks.h"
-#include "store/store.h"
 #include "types/note_testing.h"
 
 namespace beryl::store {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 constexpr int64_t kStart = 1'690'000'000'000'000'000;
 
@@ -179,12 +173,6 @@ class Story {
   int64_t feature_clock_ = 0;
 };
 
-std::string BytesOfFile(const std::string& path) {
-  auto source = ByteSource::Open(path);
-  auto bytes = ReadAll(*source, size_t{1} << 30);
-  return *bytes;
-}
-
 // The bytes of a recording of `pieces`.
 std::string Recorded(Story& story, int pieces) {
   const std::string path =
@@ -202,14 +190,6 @@ std::string Recorded(Story& story, int pieces) {
   std::string bytes = BytesOfFile(path);
   std::filesystem::remove(path);
   return bytes;
-}
-
-StoredRun Loaded(const std::string& bytes, const LoadOptions& options = {}) {
-  StoredRun run;
-  auto source = ByteSource::FromMemory(bytes, "run.beryl");
-  auto ok = Load(source, options, run);
-  EXPECT_TRUE(ok) << ok.error().message;
-  return run;
 }
 
 // The first of `many` are `some`.
@@ -290,6 +270,23 @@ TEST(RecordingTest, PiecesMakeTheWhole) {
     ExpectWhole(run, story);
     EXPECT_THAT(run.ops.reports, IsEmpty()) << "nothing is wrong with it";
   }
+}
+
+// Whoever kills the recorder leaves a file that can be read, or none.
+TEST(RecordingTest, TheFileIsSeenWithItsWholeBeginning) {
+  const std::string path =
+      std::filesystem::temp_directory_path() / fmt::format("beryl-begin-{}.beryl", ::getpid());
+  auto file = GrowingFile::Open(path);
+  ASSERT_TRUE(file);
+  EXPECT_FALSE(std::filesystem::exists(path));
+  Story story(1);
+  const auto writer = RecordingWriter::Start(*file, {}, story.Channels(), story.Beginning());
+  ASSERT_TRUE(writer);
+  const StoredRun run = Loaded(BytesOfFile(path));
+  std::filesystem::remove(path);
+  ASSERT_TRUE(run.recording);
+  EXPECT_EQ(run.recording->command, story.Beginning().command);
+  EXPECT_THAT(run.power.channels, SizeIs(story.Channels().channels.size()));
 }
 
 TEST(RecordingTest, SavingALoadedRecordingKeepsIt) {

@@ -10,7 +10,7 @@
 namespace beryl::store {
 namespace {
 
-// Below this, what a block could be made smaller by is not worth the work.
+// Smaller blocks are not worth compressing.
 constexpr size_t kSmallBlock = 200;
 
 bool SameColumns(const FeatureTrace& a, const FeatureTrace& b) {
@@ -34,54 +34,54 @@ FeatureTrace WithoutValues(const FeatureTrace& features) {
 struct RecordingWriter::State {
   explicit State(GrowingFile& file) : blocks(file) {}
 
-  Result<bool> Add(BlockType type, const std::string& bytes) {
+  Status Add(BlockType type, const std::string& bytes) {
     return blocks.Add(type, bytes, bytes.size() >= kSmallBlock);
   }
 
-  Result<bool> AddCpus(const ActivityTrace& activity) {
-    if (cpus_told || activity.cpu_package.empty()) return true;
+  Status AddCpus(const ActivityTrace& activity) {
+    if (cpus_told || activity.cpu_package.empty()) return {};
     cpus_told = true;
     return Add(BlockType::kCpus, EncodeCpus(activity));
   }
 
-  Result<bool> AddNotes(const std::vector<Note>& notes) {
-    if (notes.empty()) return true;
+  Status AddNotes(const std::vector<Note>& notes) {
+    if (notes.empty()) return {};
     return Add(BlockType::kNotes, EncodeNotes(NotesAbout::kRecording, notes));
   }
 
-  Result<bool> AddPower(const PowerTrace& power) {
+  Status AddPower(const PowerTrace& power) {
     for (const PowerChannel& channel : power.channels) {
       for (size_t from = 0; from < channel.times.size(); from += kReadingsInBlock) {
         const size_t to = std::min(channel.times.size(), from + kReadingsInBlock);
-        if (auto ok = Add(BlockType::kPower, EncodePower(channel, from, to)); !ok) return ok;
+        TRY(Add(BlockType::kPower, EncodePower(channel, from, to)));
       }
     }
-    return true;
+    return {};
   }
 
-  Result<bool> AddActivity(const ActivityTrace& activity) {
-    if (auto ok = AddCpus(activity); !ok) return ok;
+  Status AddActivity(const ActivityTrace& activity) {
+    TRY(AddCpus(activity));
     if (!activity.tasks.empty()) {
-      if (auto ok = Add(BlockType::kTasks, EncodeTasks(activity.tasks)); !ok) return ok;
+      TRY(Add(BlockType::kTasks, EncodeTasks(activity.tasks)));
     }
     for (size_t from = 0; from < activity.times.size(); from += kSamplesInBlock) {
       const size_t to = std::min(activity.times.size(), from + kSamplesInBlock);
-      if (auto ok = Add(BlockType::kActivity, EncodeActivity(activity, from, to)); !ok) return ok;
+      TRY(Add(BlockType::kActivity, EncodeActivity(activity, from, to)));
     }
-    return true;
+    return {};
   }
 
-  Result<bool> AddFeatures(const FeatureTrace& features) {
-    if (features.times.empty()) return true;
+  Status AddFeatures(const FeatureTrace& features) {
+    if (features.times.empty()) return {};
     if (!SameColumns(columns, features)) {
       columns = WithoutValues(features);
-      if (auto ok = Add(BlockType::kFeatureColumns, EncodeFeatureColumns(features)); !ok) return ok;
+      TRY(Add(BlockType::kFeatureColumns, EncodeFeatureColumns(features)));
     }
     return Add(BlockType::kFeatures, EncodeFeatures(features));
   }
 
   BlockWriter blocks;
-  FeatureTrace columns;  // as they were told last
+  FeatureTrace columns;  // as last written
   bool cpus_told = false;
 };
 
@@ -94,40 +94,37 @@ Result<RecordingWriter> RecordingWriter::Start(GrowingFile& file, std::string_vi
                                                const PowerTrace& power,
                                                const Recording& recording) {
   auto state = std::make_unique<State>(file);
-  if (auto ok = state->blocks.Start(); !ok) return ok.error();
+  TRY(state->blocks.Start());
   StoredRun run;
   run.tool = tool;
   run.power.clock = power.clock;
   run.power.report.file = power.report.file;
   run.ops.clock = power.clock;
-  if (auto ok = state->Add(BlockType::kContext, EncodeContext(run)); !ok) return ok.error();
+  TRY(state->Add(BlockType::kContext, EncodeContext(run)));
   for (const PowerChannel& channel : power.channels) {
-    if (auto ok = state->Add(BlockType::kMeter, EncodeMeter(channel)); !ok) return ok.error();
+    TRY(state->Add(BlockType::kMeter, EncodeMeter(channel)));
   }
-  if (auto ok = state->Add(BlockType::kRecordingStart, EncodeRecordingStart(recording)); !ok) {
-    return ok.error();
-  }
-  if (auto ok = state->AddCpus(recording.activity); !ok) return ok.error();
-  if (auto ok = state->AddNotes(recording.notes); !ok) return ok.error();
+  TRY(state->Add(BlockType::kRecordingStart, EncodeRecordingStart(recording)));
+  TRY(state->AddCpus(recording.activity));
+  TRY(state->AddNotes(recording.notes));
+  TRY(file.Show(true));
   return RecordingWriter(std::move(state));
 }
 
-Result<bool> RecordingWriter::Append(const PowerTrace& power, const Recording& piece) {
-  if (auto ok = state_->AddPower(power); !ok) return ok;
-  if (auto ok = state_->AddActivity(piece.activity); !ok) return ok;
-  if (auto ok = state_->AddFeatures(piece.features); !ok) return ok;
+Status RecordingWriter::Append(const PowerTrace& power, const Recording& piece) {
+  TRY(state_->AddPower(power));
+  TRY(state_->AddActivity(piece.activity));
+  TRY(state_->AddFeatures(piece.features));
   return state_->AddNotes(piece.notes);
 }
 
-Result<bool> RecordingWriter::Append(const RunWindow& window) {
+Status RecordingWriter::Append(const RunWindow& window) {
   return state_->Add(BlockType::kWindow, EncodeWindow(window));
 }
 
-Result<bool> RecordingWriter::Finish(const Recording& recording) {
-  if (auto ok = state_->AddNotes(recording.notes); !ok) return ok;
-  if (auto ok = state_->Add(BlockType::kRecordingEnd, EncodeRecordingEnd(recording)); !ok) {
-    return ok;
-  }
+Status RecordingWriter::Finish(const Recording& recording) {
+  TRY(state_->AddNotes(recording.notes));
+  TRY(state_->Add(BlockType::kRecordingEnd, EncodeRecordingEnd(recording)));
   return state_->blocks.Finish();
 }
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <unordered_map>
 
 #include "base/sort_by_key.h"
 #include "store/blocks.h"
@@ -14,8 +13,8 @@
 namespace beryl::store {
 namespace {
 
-// What a block holds at most, so that none gets lost with a torn one but its own, and readers can
-// share the work.
+// The maximal content of a block: limits the loss from a torn block, and lets readers share the
+// work.
 constexpr size_t kStringBytesInBlock = size_t{1} << 20;
 constexpr size_t kRecordsInBlock = size_t{1} << 16;
 
@@ -44,7 +43,7 @@ std::string ReportBytes(const ImportReport& report) {
         report.tied, report.inside_modules, report.outside_modules}) {
     PutVarint(out, number);
   }
-  PutVarint(out, 0);  // here the first versions had sentences
+  PutVarint(out, 0);  // the first versions had sentences here
   return out;
 }
 
@@ -52,50 +51,48 @@ class Saver {
  public:
   Saver(const StoredRun& run, GrowingFile& file) : run_(run), blocks_(file) {}
 
-  Result<bool> Run() {
-    if (auto ok = blocks_.Start(); !ok) return ok;
-    if (auto ok = blocks_.Add(BlockType::kContext, EncodeContext(run_), true); !ok) return ok;
-    if (auto ok = SaveNotes(NotesAbout::kRun, run_.notes); !ok) return ok;
+  Status Run() {
+    TRY(blocks_.Start());
+    TRY(blocks_.Add(BlockType::kContext, EncodeContext(run_), true));
+    TRY(SaveNotes(NotesAbout::kRun, run_.notes));
     for (const ImportReport& report : run_.ops.reports) {
-      if (auto ok = blocks_.Add(BlockType::kReport, ReportBytes(report), true); !ok) return ok;
-      if (auto ok = SaveNotes(NotesAbout::kReport, report.notes); !ok) return ok;
+      TRY(blocks_.Add(BlockType::kReport, ReportBytes(report), true));
+      TRY(SaveNotes(NotesAbout::kReport, report.notes));
     }
     for (const PowerChannel& channel : run_.power.channels) {
-      if (auto ok = SavePower(channel); !ok) return ok;
+      TRY(SavePower(channel));
     }
-    if (auto ok = SaveRecording(); !ok) return ok;
+    TRY(SaveRecording());
     for (auto save : {&Saver::SaveStrings, &Saver::SavePaths, &Saver::SaveNames, &Saver::SaveKinds,
-                      &Saver::SaveDataflow, &Saver::SaveOps}) {
-      if (auto ok = (this->*save)(); !ok) return ok;
+                      &Saver::SaveDtypes, &Saver::SaveDataflow, &Saver::SaveOps}) {
+      TRY((this->*save)());
     }
     return blocks_.Finish();
   }
 
  private:
-  Result<bool> SaveNotes(NotesAbout about, const std::vector<Note>& notes) {
-    if (notes.empty()) return true;
+  Status SaveNotes(NotesAbout about, const std::vector<Note>& notes) {
+    if (notes.empty()) return {};
     return blocks_.Add(BlockType::kNotes, EncodeNotes(about, notes), true);
   }
 
-  Result<bool> SavePower(const PowerChannel& channel) {
-    // Of readings from a file there is nothing to tell of the meter.
+  Status SavePower(const PowerChannel& channel) {
+    // Readings from a file have no meter properties.
     if (run_.recording || !channel.meter.source.empty()) {
-      if (auto ok = blocks_.Add(BlockType::kMeter, EncodeMeter(channel), true); !ok) return ok;
+      TRY(blocks_.Add(BlockType::kMeter, EncodeMeter(channel), true));
     }
     for (size_t from = 0; from < channel.times.size(); from += kReadingsInBlock) {
       const size_t to = std::min(channel.times.size(), from + kReadingsInBlock);
-      if (auto ok = blocks_.Add(BlockType::kPower, EncodePower(channel, from, to), true); !ok) {
-        return ok;
-      }
+      TRY(blocks_.Add(BlockType::kPower, EncodePower(channel, from, to), true));
     }
-    return true;
+    return {};
   }
 
-  Result<bool> SaveRecording() {
-    if (!run_.recording) return true;
+  Status SaveRecording() {
+    if (!run_.recording) return {};
     const Recording& recording = *run_.recording;
     const ActivityTrace& activity = recording.activity;
-    Result<bool> ok = true;
+    Status ok;
     auto add = [&](BlockType type, const std::string& bytes) {
       if (ok) ok = blocks_.Add(type, bytes, true);
     };
@@ -114,16 +111,16 @@ class Saver {
       add(BlockType::kWindow, EncodeWindow(window));
     }
     if (ok) ok = SaveNotes(NotesAbout::kRecording, recording.notes);
-    // Of a recorder that was killed there is no end.
+    // A recorder that was killed has no end.
     if (recording.end.value != 0) add(BlockType::kRecordingEnd, EncodeRecordingEnd(recording));
     return ok;
   }
 
-  Result<bool> SaveStrings() {
+  Status SaveStrings() {
     const StringTable& strings = run_.ops.strings;
     std::string texts;
     size_t count = 0;
-    // The empty string is there from the start.
+    // The empty string always exists.
     for (size_t id = 1; id < strings.size(); ++id) {
       PutString(texts, strings.Text(static_cast<StringId>(id)));
       ++count;
@@ -131,27 +128,27 @@ class Saver {
       std::string out;
       PutVarint(out, count);
       out += texts;
-      if (auto ok = blocks_.Add(BlockType::kStrings, out, true); !ok) return ok;
+      TRY(blocks_.Add(BlockType::kStrings, out, true));
       texts.clear();
       count = 0;
     }
-    return true;
+    return {};
   }
 
-  // Blocks of up to kRecordsInBlock records from `first` on; `put` appends one.
+  // Writes blocks of up to kRecordsInBlock records from `first` on; `put` appends one.
   template <typename Put>
-  Result<bool> SaveRecords(BlockType type, size_t first, size_t size, Put&& put) {
+  Status SaveRecords(BlockType type, size_t first, size_t size, Put&& put) {
     for (size_t from = first; from < size; from += kRecordsInBlock) {
       const size_t to = std::min(size, from + kRecordsInBlock);
       std::string out;
       PutVarint(out, to - from);
       for (size_t i = from; i < to; ++i) put(out, i);
-      if (auto ok = blocks_.Add(type, out, true); !ok) return ok;
+      TRY(blocks_.Add(type, out, true));
     }
-    return true;
+    return {};
   }
 
-  Result<bool> SavePaths() {
+  Status SavePaths() {
     return SaveRecords(BlockType::kPaths, 1, run_.ops.paths.size(),
                        [&](std::string& out, size_t i) {
                          const PathTable::Step& step = run_.ops.paths[static_cast<PathId>(i)];
@@ -162,9 +159,9 @@ class Saver {
                        });
   }
 
-  Result<bool> SaveNames() { return blocks_.Add(BlockType::kNames, NamesBytes(run_.ops), true); }
+  Status SaveNames() { return blocks_.Add(BlockType::kNames, NamesBytes(run_.ops), true); }
 
-  Result<bool> SaveKinds() {
+  Status SaveKinds() {
     return SaveRecords(
         BlockType::kKinds, 0, run_.ops.kinds.size(), [&](std::string& out, size_t i) {
           const OpKind& kind = run_.ops.kinds[i];
@@ -176,7 +173,18 @@ class Saver {
         });
   }
 
-  Result<bool> SaveDataflow() {
+  Status SaveDtypes() {
+    std::vector<uint32_t> typed;
+    for (uint32_t kind = 0; kind < run_.ops.kinds.size(); ++kind) {
+      if (run_.ops.kinds[kind].dtype != 0) typed.push_back(kind);
+    }
+    return SaveRecords(BlockType::kDtypes, 0, typed.size(), [&](std::string& out, size_t i) {
+      PutVarint(out, typed[i]);
+      PutVarint(out, run_.ops.kinds[typed[i]].dtype);
+    });
+  }
+
+  Status SaveDataflow() {
     return SaveRecords(BlockType::kDataflow, 0, run_.ops.dataflow.size(),
                        [&](std::string& out, size_t i) {
                          PutVarint(out, run_.ops.dataflow[i].from);
@@ -184,7 +192,7 @@ class Saver {
                        });
   }
 
-  Result<bool> SaveOps() {
+  Status SaveOps() {
     const std::vector<Op>& ops = run_.ops.ops;
     constexpr uint64_t kSignBit = uint64_t{1} << 63;
     std::vector<KeyedIndex> order;
@@ -198,13 +206,10 @@ class Saver {
       const size_t to = std::min(order.size(), from + kOpsInBlock);
       block.clear();
       for (size_t i = from; i < to; ++i) block.push_back(ops[order[i].index]);
-      // Whole blocks are many, and read at memory speed as they are.
-      if (auto ok = blocks_.Add(BlockType::kOps, EncodeOps(block), block.size() < kOpsInBlock);
-          !ok) {
-        return ok;
-      }
+      // Full blocks are many, and uncompressed they read at memory speed.
+      TRY(blocks_.Add(BlockType::kOps, EncodeOps(block), block.size() < kOpsInBlock));
     }
-    return true;
+    return {};
   }
 
   const StoredRun& run_;
@@ -214,7 +219,8 @@ class Saver {
 }  // namespace
 
 Result<SavedRun> Save(const StoredRun& run, GrowingFile& file) {
-  if (auto ok = Saver(run, file).Run(); !ok) return ok.error();
+  TRY(Saver(run, file).Run());
+  TRY(file.Show());
   SavedRun saved{run.ops.ops.size(), 0};
   for (const PowerChannel& channel : run.power.channels) saved.readings += channel.times.size();
   return saved;

@@ -1,8 +1,8 @@
-// The run as a thing: operations, power and where they came from in one file, `*.beryl`.
+// The run file, `*.beryl`: operations, power and their origin in one file.
 //
-// A file is a header and blocks, each with its length and a checksum, written one after the other
-// and never changed, so that what a killed program leaves behind is readable up to the last whole
-// block. Blocks refer only to what stands before them. docs/run-file.md has the bytes.
+// A file is a header and blocks, each with its length and a checksum, written one after another and
+// never changed, so that a file left by a killed program is readable up to its last complete block.
+// Blocks refer only to earlier ones. docs/run-file.md specifies the bytes.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@
 namespace beryl::store {
 
 struct StoredRun {
-  std::string tool;  // that writes the file: "beryl 0.1.0"
+  std::string tool;  // that wrote the file: "beryl 0.1.0"
   OpTrace ops;
   PowerTrace power;
   RunContext context;
-  std::vector<Note> notes;             // what was wrong with the inputs
-  std::optional<Recording> recording;  // of a run that this program measured
+  std::vector<Note> notes;             // problems of the inputs
+  std::optional<Recording> recording;  // for a run that this program measured
 };
 
 // Whether a file with these first bytes is a run file.
@@ -39,28 +39,27 @@ struct SavedRun {
   uint64_t readings = 0;
 };
 
-// Writes a run. Its operations come to stand in order of their start, those that start together as
-// they were.
+// Writes a run, and shows the file when it is complete. Sorts its operations by start, stably.
 Result<SavedRun> Save(const StoredRun& run, GrowingFile& file);
 
-// Writes a recording while it goes on: after every call what was given stands in the file, and a
-// file whose writer was killed holds all of that.
+// Writes a recording while it is made: after every call the file contains everything passed so far,
+// even if the writer is killed.
 class RecordingWriter {
  public:
-  // Writes what is known at the start: of `power` the channels without readings, of `recording`
-  // all but activity, features and windows, which come later.
+  // Writes what is known at the start: the channels of `power` without readings, and all of
+  // `recording` but activity, features and windows, which follow later. Shows the file then.
   static Result<RecordingWriter> Start(GrowingFile& file, std::string_view tool,
                                        const PowerTrace& power, const Recording& recording);
   RecordingWriter(RecordingWriter&&) noexcept;
   RecordingWriter& operator=(RecordingWriter&&) noexcept;
   ~RecordingWriter();
 
-  // The next piece of the readings (see sources::Recorder::Take). Gaps of a channel count from the
-  // first reading of the piece.
-  Result<bool> Append(const PowerTrace& power, const Recording& piece);
-  Result<bool> Append(const RunWindow& window);
-  // What is known at the end: end, exit code, cost and notes. Marks the file as whole.
-  Result<bool> Finish(const Recording& recording);
+  // Writes the next piece of readings (see sources::Recorder::Take). A channel's gaps count from
+  // the first reading of the piece.
+  Status Append(const PowerTrace& power, const Recording& piece);
+  Status Append(const RunWindow& window);
+  // Writes what is known at the end: end, exit code, cost and notes. Marks the file as complete.
+  Status Finish(const Recording& recording);
 
  private:
   struct State;
@@ -69,15 +68,15 @@ class RecordingWriter {
 };
 
 struct LoadOptions {
-  // Where several files make one run: what this one's devices and channels are called after, and
-  // its rank if the file knows none.
+  // If several files make one run: the prefix of this file's devices and channels, and its rank if
+  // the file has none.
   std::string machine;
   std::string rank;
 };
 
-// Reads a run file and adds it to `run`. A file that is cut short or damaged gives what was written
-// before, and an ImportReport that says where it broke. An Error is a file that is no run file, or
-// that a later version made.
-Result<bool> Load(ByteSource& source, const LoadOptions& options, StoredRun& run);
+// Reads a run file and adds it to `run`. A truncated or damaged file gives what was written before,
+// and an ImportReport that says where it broke. An Error is a file that is not a run file, or one
+// from a later version.
+Status Load(ByteSource& source, const LoadOptions& options, StoredRun& run);
 
 }  // namespace beryl::store

@@ -8,17 +8,13 @@
 #include <random>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
+#include "base/matchers_for_test.h"
+#include "store/load_for_test.h"
 #include "store/ops_block.h"
 
 namespace beryl::store {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 // A run with something of everything: nested names, two devices, gaps, wraps, notes, dataflow.
 StoredRun MakeRun(size_t operations, uint64_t seed = 1) {
@@ -36,6 +32,7 @@ StoredRun MakeRun(size_t operations, uint64_t seed = 1) {
       kind.op = kind.type = ops.strings.Intern(name);
       kind.path = ops.paths.Intern(scope, kind.op, PathKind::kOperation);
       kind.shapes = ops.strings.Intern("[[2, 3]]");
+      if (name[0] == 'M') kind.dtype = ops.strings.Intern("c10::Half");
       kind.phase = static_cast<Phase>(layer);
       ops.kinds.push_back(kind);
     }
@@ -75,6 +72,7 @@ StoredRun MakeRun(size_t operations, uint64_t seed = 1) {
   counter.name = "GPU:0";
   counter.scope = ChannelScope::kGpu;
   counter.kind = ChannelKind::kEnergyCounter;
+  for (size_t i = 1; i < counter.values.size(); ++i) counter.values[i] += counter.values[i - 1];
   counter.gaps = {{3, GapReason::kCounterWentDown}, {250, GapReason::kNotTold}};
   counter.wraps = 2;
   run.power.channels = {gauge, counter};
@@ -96,26 +94,17 @@ std::string Saved(const StoredRun& run) {
     EXPECT_TRUE(file);
     EXPECT_TRUE(Save(run, *file));
   }
-  auto source = ByteSource::Open(path);
-  auto bytes = ReadAll(*source, size_t{1} << 30);
+  std::string bytes = BytesOfFile(path);
   std::filesystem::remove(path);
-  return *bytes;
-}
-
-StoredRun Loaded(const std::string& bytes, const LoadOptions& options = {}) {
-  StoredRun run;
-  auto source = ByteSource::FromMemory(bytes, "run.beryl");
-  auto ok = Load(source, options, run);
-  EXPECT_TRUE(ok) << ok.error().message;
-  return run;
+  return bytes;
 }
 
 std::string TextOf(const OpTrace& trace, const Op& op) {
   const OpKind& kind = trace.kinds[op.kind];
-  return fmt::format("{} {} {} {} {} {} {} {}", op.start.value, op.end.value,
+  return fmt::format("{} {} {} {} {} {} {} {} {}", op.start.value, op.end.value,
                      trace.QualifiedName(kind), trace.strings.Text(kind.shapes),
-                     PhaseName(kind.phase), trace.devices[op.device],
-                     op.lane == kNoLane ? "-" : std::to_string(op.lane),
+                     trace.strings.Text(kind.dtype), PhaseName(kind.phase),
+                     trace.devices[op.device], op.lane == kNoLane ? "-" : std::to_string(op.lane),
                      op.step == kNoStep ? "-" : trace.steps[op.step].name);
 }
 
@@ -150,6 +139,24 @@ TEST(StoreTest, ARunComesBackAsItWas) {
   EXPECT_EQ(loaded.ops.reports[0].notes, run.ops.reports[0].notes);
   EXPECT_THAT(loaded.context.ops_files, ElementsAre("trace.json"));
   EXPECT_EQ(loaded.notes, run.notes) << "kind, subject, values, count and place";
+}
+
+// The checksums of such a file are right: somebody made it, or a meter was broken.
+TEST(StoreTest, ReadingsThatNoMeterGivesAreDamage) {
+  const auto spoil = [](size_t channel, size_t reading, double value) {
+    StoredRun run = MakeRun(10);
+    run.power.channels[channel].values[reading] = value;
+    return Loaded(Saved(run));
+  };
+  for (const auto& [channel, value] : std::vector<std::pair<size_t, double>>{
+           {0, -8e136}, {0, 1e302}, {0, 2e9}, {1, -8e136}, {1, 1e302}, {1, 1e17}, {1, 0}}) {
+    const StoredRun run = spoil(channel, 100, value);
+    EXPECT_THAT(run.power.channels, SizeIs(channel)) << value;
+    ASSERT_FALSE(run.ops.reports.empty());
+    EXPECT_EQ(run.ops.reports.back().notes.at(0).kind, NoteKind::kRunFileBlockNotRead) << value;
+  }
+  // A gauge may well read nothing, and a counter may start anywhere behind a gap.
+  EXPECT_THAT(spoil(0, 100, 0).power.channels, SizeIs(2));
 }
 
 TEST(StoreTest, AGlanceKnowsWhatTheOperationsAre) {
@@ -211,7 +218,7 @@ TEST(StoreTest, OtherFilesAreRefused) {
   auto source = ByteSource::FromMemory("{\"traceEvents\": []}", "trace.json");
   auto ok = Load(source, {}, run);
   ASSERT_FALSE(ok);
-  EXPECT_THAT(ok.error().message, HasSubstr("trace.json: not a run file; beryl import makes one"));
+  EXPECT_THAT(ok.error().message, HasSubstr("trace.json: not a run file; beryl import writes one"));
 }
 
 TEST(StoreTest, AFileOfALaterVersionIsRefused) {
@@ -221,7 +228,7 @@ TEST(StoreTest, AFileOfALaterVersionIsRefused) {
   auto source = ByteSource::FromMemory(bytes, "run.beryl");
   auto ok = Load(source, {}, run);
   ASSERT_FALSE(ok);
-  EXPECT_THAT(ok.error().message, HasSubstr("version 9, made by a later beryl"));
+  EXPECT_THAT(ok.error().message, HasSubstr("version 9, written by a later beryl"));
 }
 
 TEST(StoreTest, SeveralFilesAreTheRanksOfOneRun) {

@@ -1,138 +1,16 @@
-// A run's modules as those of a model's description: names, levels, and the description's columns
-// beside what was measured.
+// Finds the modules of a model's description in a run: gives them its names and levels, and puts
+// its columns beside the measured ones.
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <set>
 #include <utility>
 
-#include "tree/seen_shapes.h"
+#include "tree/match_model.h"
+#include "tree/seen_weights.h"
+#include "tree/seen_work.h"
 #include "tree/tree.h"
-#include "types/align_trees.h"
-#include "types/merge_trees.h"
 
 namespace beryl::tree {
 namespace {
-
-// A description with prefill and decode, which a run does not tell apart, as one model.
-struct OneModel {
-  ModelTree tree;
-  std::vector<NodeId> node_of;      // by node of the description; kNoNode: of the phases together
-  std::vector<NodeId> original_of;  // by node of `tree`: the first that became it
-};
-
-ModelTree Below(const ModelTree& tree, NodeId top) {
-  ModelTree part;
-  part.nodes.assign(tree.nodes.begin() + top, tree.nodes.begin() + tree[top].end);
-  for (TreeNode& node : part.nodes) node.parent = node.parent < top ? 0 : node.parent - top;
-  CloseTree(part);
-  return part;
-}
-
-OneModel AddPhases(const Description& description) {
-  OneModel one;
-  const ModelTree& tree = description.tree;
-  one.node_of.assign(tree.size(), kNoNode);
-  if (description.nodes[0].phase != RunPhase::kAll) {
-    one.tree = tree;
-    for (NodeId node = 0; node < tree.size(); ++node) one.node_of[node] = node;
-    one.original_of = one.node_of;
-    return one;
-  }
-  std::vector<NodeId> tops;
-  std::vector<ModelTree> parts;
-  for (const NodeId top : Children(tree, 0)) {
-    tops.push_back(top);
-    parts.push_back(Below(tree, top));
-  }
-  std::vector<const ModelTree*> pointers;
-  pointers.reserve(parts.size());
-  for (const ModelTree& part : parts) pointers.push_back(&part);
-  Merging merging = Merge(pointers);
-  one.tree = std::move(merging.tree);
-  one.original_of.assign(one.tree.size(), kNoNode);
-  for (size_t part = 0; part < parts.size(); ++part) {
-    for (NodeId node = 0; node < parts[part].size(); ++node) {
-      const NodeId place = merging.node_of[part][node];
-      one.node_of[tops[part] + node] = place;
-      if (one.original_of[place] == kNoNode) one.original_of[place] = tops[part] + node;
-    }
-  }
-  return one;
-}
-
-// The innermost module around an operation; 0: none is.
-NodeId ModuleOf(const TraceTree& built, uint32_t kind) {
-  NodeId node = built.node_of_kind[kind];
-  while (node != 0 && !IsModule(built.tree[node].level)) node = built.tree[node].parent;
-  return node;
-}
-
-// Which input of an operation is a weight; nothing: it is not known to have one.
-std::optional<size_t> WeightOf(std::string_view type) {
-  static constexpr std::pair<std::string_view, size_t> kWeights[] = {
-      {"aten::embedding", 0},   {"aten::linear", 1},       {"aten::mm", 1},
-      {"aten::addmm", 2},       {"aten::layer_norm", 2},   {"aten::native_layer_norm", 2},
-      {"aten::rms_norm", 2},    {"aten::conv1d", 1},       {"aten::conv2d", 1},
-      {"aten::convolution", 1}, {"aten::_convolution", 1},
-  };
-  for (const auto& [name, input] : kWeights) {
-    if (type == name) return input;
-  }
-  return std::nullopt;
-}
-
-// The weights that a module of the run was seen to work with itself, told by its operations.
-class SeenWeights {
- public:
-  SeenWeights(const OpTrace& trace, const TraceTree& built) : shapes_(built.tree.size()) {
-    for (uint32_t kind = 0; kind < trace.kinds.size(); ++kind) {
-      const OpKind& of = trace.kinds[kind];
-      if (of.shapes == 0 || of.phase != Phase::kForward) continue;
-      const NodeId node = ModuleOf(built, kind);
-      const std::optional<size_t> weight = WeightOf(trace.strings.Text(of.type));
-      std::vector<TensorShape> shapes = ReadShapes(trace.strings.Text(of.shapes));
-      for (size_t input = 0; input < shapes.size(); ++input) {
-        // A vector that is multiplied by or added may be one too; larger tensors are activations.
-        const bool is_weight = weight ? input == *weight : shapes[input].size() == 1;
-        if (!is_weight || shapes[input].empty()) continue;
-        // An adapter goes by the class of what it is put on, and holds it.
-        const NodeId around = built.tree[node].parent;
-        if (built.tree[around].type == built.tree[node].type) shapes_[around].insert(shapes[input]);
-        shapes_[node].insert(std::move(shapes[input]));
-      }
-    }
-  }
-
-  // Whether weights of so many parameters are among them: a matrix, one with a bias, or the two
-  // vectors of a norm. Nothing: none were seen.
-  std::optional<bool> Has(NodeId node, uint64_t parameters) const {
-    if (shapes_[node].empty() || parameters == 0) return std::nullopt;
-    const auto wanted = static_cast<int64_t>(parameters);
-    return std::any_of(shapes_[node].begin(), shapes_[node].end(), [&](const TensorShape& shape) {
-      int64_t elements = 1;
-      for (const int64_t size : shape) elements *= size;
-      if (shape.size() == 1) return elements == wanted || 2 * elements == wanted;
-      const bool with_bias = std::any_of(shape.begin(), shape.end(),
-                                         [&](int64_t size) { return elements + size == wanted; });
-      return elements == wanted || with_bias;
-    });
-  }
-
- private:
-  std::vector<std::set<TensorShape>> shapes_;
-};
-
-// Whether a node is a module of its own that a run can show, and not a function inside of one.
-bool IsOwnModule(const Description& description, NodeId node) {
-  const TreeNode& of = description.tree[node];
-  if (!IsModule(of.level)) return false;
-  return description.nodes[node].scope != description.nodes[of.parent].scope;
-}
-
-bool DoesSomething(const DescribedNode& node) {
-  return node.runs > 0 && (node.work.flops > 0 || node.work.Bytes() > 0 || node.parameters > 0);
-}
 
 class Alignment {
  public:
@@ -142,18 +20,21 @@ class Alignment {
         footprint_(footprint),
         description_(description),
         built_(built),
-        one_(AddPhases(description)) {}
+        found_(MatchModel(trace, built, description, result_.alignment)) {}
 
   ModelOfRun Run(const TreeColumns& described) {
     result_.alignment.model = description_.model;
     result_.alignment.input = description_.input;
-    Match();
-    FindInstances();
-    CountPasses();
+    result_.root = found_.whole;
+    for (const NodeId place : place_) result_.found.push_back(place != kNoNode);
+    seen_runs_ = CountRuns(trace_, built_, description_, found_);
+    seen_work_ = SeeLinearWork(trace_, built_, description_, found_);
+    result_.alignment.passes = seen_runs_.passes;
     ShareOutEnergy();
     AddPassColumns();
     for (const Column& column : described.columns) AddDescribed(column);
-    AddScopes();
+    AddWorkOfAdapters();
+    AddTexts(described);
     AddFlows();
     Rename();
     return std::move(result_);
@@ -164,133 +45,27 @@ class Alignment {
     return description_.nodes[one_.original_of[one]];
   }
 
-  void Match() {
-    const SeenWeights weights(trace_, built_);
-    AlignHints hints;
-    hints.is_module.resize(one_.tree.size());
-    for (NodeId node = 1; node < one_.tree.size(); ++node) {
-      hints.is_module[node] =
-          IsOwnModule(description_, one_.original_of[node]) && Described(node).runs > 0;
-    }
-    hints.fits = [&](NodeId run, NodeId described) -> std::optional<bool> {
-      if (one_.tree[described].level != Level::kMl) return std::nullopt;
-      return weights.Has(run, Described(described).parameters);
-    };
-    match_ = Align(built_.tree, one_.tree, hints);
-    std::vector<bool> found(one_.tree.size(), false);
-    for (NodeId node = 0; node < match_.size(); ++node) {
-      if (match_[node] == kNoNode) continue;
-      found[match_[node]] = true;
-      if (match_[node] == 0) root_ = node;
-      if (!hints.fits(node, match_[node]).value_or(true)) {
-        result_.alignment.other_sizes.push_back(Described(match_[node]).scope);
-      }
-    }
-    FindWhole();
-    for (NodeId node = 1; node < one_.tree.size(); ++node) {
-      if (!hints.is_module[node] || !DoesSomething(Described(node))) continue;
-      ++result_.alignment.described_modules;
-      if (found[node]) {
-        ++result_.alignment.matched_modules;
-      } else {
-        result_.alignment.not_found.push_back(Described(node).scope);
-      }
-    }
-  }
-
-  // The smallest part of the run that has all of the model: parts of it may be called from outside,
-  // as the encoder of a generation is.
-  void FindWhole() {
-    result_.root = root_;
-    for (NodeId node = 0; node < match_.size(); ++node) {
-      if (match_[node] == kNoNode) continue;
-      while (node < result_.root || node >= built_.tree[result_.root].end) {
-        result_.root = built_.tree[result_.root].parent;
-      }
-    }
-  }
-
-  // One module may stand at several places: something is around it in one pass and not in another,
-  // or a layer is computed again inside of what asked for it. Such modules are numbered by class.
-  // Two classes of one name have the same numbers, so that what is around a module has to be the
-  // same too, unless it is no module.
-  void FindInstances() {
-    place_ = match_;
-    std::map<std::string_view, NodeId> instances;
-    const auto is_instance = [&](NodeId node) {
-      const TreeNode& of = built_.tree[node];
-      return !of.type.empty() && IsModule(of.level) && of.name.starts_with(of.type + "_");
-    };
-    const auto around = [&](NodeId node) {
-      do node = built_.tree[node].parent;
-      while (node != 0 && !is_instance(node));
-      return built_.tree[node].name;
-    };
-    for (NodeId node = 0; node < match_.size(); ++node) {
-      if (match_[node] != kNoNode && is_instance(node)) {
-        instances.emplace(built_.tree[node].name, node);
-      }
-    }
-    for (NodeId node = 0; node < match_.size(); ++node) {
-      if (match_[node] != kNoNode || !is_instance(node)) continue;
-      const auto same = instances.find(built_.tree[node].name);
-      if (same == instances.end()) continue;
-      const bool in_module = is_instance(built_.tree[node].parent);
-      if (!in_module || around(node) == around(same->second)) {
-        place_[node] = match_[same->second];
-      }
-    }
-  }
-
-  // A model with a head holds the bare one, which the description does not tell apart from it.
+  // A model with a head contains the bare model, which the description does not separate from it.
+  // And scopes without a class may hold a further place of the model, such as its gradients.
   std::vector<bool> FindBareModel() const {
-    std::vector<uint32_t> below(match_.size(), 0);
+    uint32_t matched = 0;
+    std::vector<uint32_t> below(place_.size(), 0);
     for (NodeId node = built_.tree.size(); node-- > 1;) {
-      below[node] += match_[node] != kNoNode ? 1 : 0;
+      matched += match_[node] != kNoNode ? 1 : 0;
+      below[node] += place_[node] != kNoNode ? 1 : 0;
       below[built_.tree[node].parent] += below[node];
     }
-    std::vector<bool> bare(match_.size(), false);
-    for (NodeId node = root_ + 1; node < built_.tree[root_].end && match_[root_] == 0; ++node) {
-      bare[node] = match_[node] == kNoNode && 2 * below[node] > below[0];
+    std::vector<bool> bare(place_.size(), false);
+    for (NodeId node = 1; node < built_.tree.size() && match_[root_] == 0; ++node) {
+      const bool inside = root_ < node && node < built_.tree[root_].end;
+      bare[node] = place_[node] == kNoNode && 2 * below[node] > matched &&
+                   (inside || built_.tree[node].type.empty());
     }
     return bare;
   }
 
-  // A primitive calls its main operation once each time it runs, and none less often.
-  void CountPasses() {
-    const std::vector<uint64_t> counts = CountKinds(trace_);
-    // Kinds that differ in their shapes only stand at the same node.
-    std::map<NodeId, uint64_t> calls_of_operation;
-    for (uint32_t kind = 0; kind < trace_.kinds.size(); ++kind) {
-      if (trace_.kinds[kind].phase != Phase::kForward) continue;
-      calls_of_operation[built_.node_of_kind[kind]] += counts[kind];
-    }
-    std::vector<uint64_t> calls(built_.tree.size(), 0);
-    for (const auto& [node, here] : calls_of_operation) {
-      uint64_t& fewest = calls[built_.tree[node].parent];
-      fewest = fewest == 0 ? here : std::min(fewest, here);
-    }
-    std::vector<double> passes;
-    for (NodeId node = 0; node < built_.tree.size(); ++node) {
-      if (match_[node] == kNoNode || calls[node] == 0) continue;
-      double runs = 0;
-      for (NodeId of = 0; of < description_.tree.size(); ++of) {
-        if (one_.node_of[of] == match_[node]) runs += description_.nodes[of].runs;
-      }
-      const bool weighted = Described(match_[node]).parameters > 0;
-      if (one_.tree[match_[node]].level == Level::kMl && weighted && runs > 0) {
-        passes.push_back(static_cast<double>(calls[node]) / runs);
-      }
-      if (passes.size() == kPassSamples) break;
-    }
-    if (passes.empty()) return;
-    const auto middle = passes.begin() + static_cast<std::ptrdiff_t>(passes.size() / 2);
-    std::nth_element(passes.begin(), middle, passes.end());
-    result_.alignment.passes = *middle;
-  }
-
   void ShareOutEnergy() {
-    std::vector<double> own(built_.tree.size(), 0);  // by module, with its own operations
+    std::vector<double> own(built_.tree.size(), 0);  // by module, of its own operations
     bool known = false;
     for (const EnergyShare& share : footprint_.shares) {
       if (!share.IsKnown()) continue;
@@ -301,16 +76,20 @@ class Alignment {
     ModelAlignment& alignment = result_.alignment;
     Joules of_modules;
     Joules of_matched;
-    // What is inside of a primitive is the primitive's, whatever it is made of.
+    // Everything inside a primitive belongs to it.
     std::vector<bool> inside(built_.tree.size(), false);
     const std::vector<bool> bare = FindBareModel();
+    const std::vector<bool> updates = FindUpdates();
     for (NodeId node = 1; node < built_.tree.size(); ++node) {
       inside[node] = inside[built_.tree[node].parent];
       if (!IsModule(built_.tree[node].level) || !IsInModel(node)) continue;
-      inside[node] = inside[node] || IsLoss(node) ||
+      if (updates[node] && !inside[node] && place_[node] == kNoNode) continue;
+      inside[node] = inside[node] || IsLoss(node) || IsFunction(node) ||
                      (place_[node] != kNoNode && one_.tree[place_[node]].level == Level::kMl);
       of_modules += Joules{own[node]};
-      if (place_[node] != kNoNode || inside[node] || bare[node]) {
+      // The model's own node alone is not the model: what ran in it is not known (torch.compile).
+      const bool any_found = alignment.matched_modules > 0;
+      if (any_found && (place_[node] != kNoNode || inside[node] || bare[node])) {
         of_matched += Joules{own[node]};
       } else {
         alignment.unmatched.push_back({NodePath(built_.tree, node), Joules{own[node]}});
@@ -322,14 +101,50 @@ class Alignment {
                      [](const auto& a, const auto& b) { return a.energy > b.energy; });
   }
 
-  // Libraries make a loss on the spot, in the code of the model that has it: no attribute names it,
-  // so no description does. It is the work of the module around it.
+  // Libraries create a loss inside the code of its model. No attribute names it, so no description
+  // contains it. It counts as work of the surrounding module.
   bool IsLoss(NodeId node) const {
     return place_[built_.tree[node].parent] != kNoNode && built_.tree[node].type.ends_with("Loss");
   }
 
-  // Modules have a class; the collection of what no module claims and regions that were marked
-  // have none, unless names and not classes were what matched.
+  // Operations of a module in the description may be a module in the run: a function object created
+  // on the fly or shared by several modules.
+  bool IsFunction(NodeId node) const {
+    const NodeId around = place_[built_.tree[node].parent];
+    if (around == kNoNode || built_.tree.IsLeaf(node)) return false;
+    // TensorFlow's gradient of an operation is a scope.
+    if (built_.tree[node].type.empty() && built_.tree[node].name.ends_with("_grad")) return true;
+    const auto operation = [](std::string_view type) {
+      return type.substr(type.starts_with("aten::") ? std::string_view("aten::").size() : 0);
+    };
+    for (NodeId below = node + 1; below < built_.tree[node].end; ++below) {
+      if (IsModule(built_.tree[below].level)) return false;
+    }
+    for (const NodeId child : Children(one_.tree, around)) {
+      if (!IsModule(one_.tree[child].level) &&
+          one_.tree[child].type == operation(built_.tree[node + 1].type)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Scopes without a class in which only the optimizer works (`Optimizer.step#AdamW.step`).
+  std::vector<bool> FindUpdates() const {
+    std::vector<bool> others(built_.tree.size(), false);
+    for (uint32_t kind = 0; kind < trace_.kinds.size(); ++kind) {
+      if (trace_.kinds[kind].phase != Phase::kOptimizer) others[built_.node_of_kind[kind]] = true;
+    }
+    others = RollUp(built_.tree, std::move(others));
+    std::vector<bool> updates;
+    for (NodeId node = 0; node < others.size(); ++node) {
+      updates.push_back(!others[node] && built_.tree[node].type.empty());
+    }
+    return updates;
+  }
+
+  // Modules have a class. The collection of unclaimed operations and marked regions have none,
+  // unless modules were matched by name.
   bool IsInModel(NodeId node) const {
     return !built_.tree[node].type.empty() || built_.in_names[node];
   }
@@ -337,7 +152,7 @@ class Alignment {
   void AddPassColumns() {
     if (!result_.alignment.passes) return;
     const double passes = *result_.alignment.passes;
-    Column energy = NamedColumn("pass", "pass_j", "a pass", Quantity::kEnergy);
+    Column energy = NamedColumn("pass", "pass_j", "per pass", Quantity::kEnergy);
     Column time = NamedColumn("pass_time", "pass_s", "time", Quantity::kTime);
     Footprint forward = footprint_;
     std::erase_if(forward.shares, [&](const EnergyShare& share) {
@@ -359,10 +174,10 @@ class Alignment {
     }
   }
 
-  // The description's numbers at the modules that matched; what is around them has what is in it.
+  // Puts the description's numbers at the matched modules; surrounding nodes get their sum.
   void AddDescribed(const Column& column) {
     if (!LookOf(column.quantity).adds_up) return;
-    if (column.quantity == Quantity::kTime) return;  // of the run there is a measured one
+    if (column.quantity == Quantity::kTime) return;  // the run has measured time
     Column beside = column;
     if (column.quantity == Quantity::kEnergy) {
       beside.name = beside.label = "predicted";
@@ -373,7 +188,14 @@ class Alignment {
     for (auto [from, to] :
          {std::pair(&column.total, &beside.total), std::pair(&column.low, &beside.low),
           std::pair(&column.high, &beside.high)}) {
-      if (!from->empty()) *to = Place(AddUp(*from), to == &beside.total);
+      if (from->empty()) continue;
+      std::vector<double> sums = AddUp(*from);
+      TakeSeenWork(column, sums);
+      *to = Place(sums, to == &beside.total);
+      // Further places of a module get the same values, which do not count again in their parents.
+      for (NodeId node = 0; node < built_.tree.size(); ++node) {
+        if (match_[node] == kNoNode && place_[node] != kNoNode) (*to)[node] = sums[place_[node]];
+      }
     }
     if (!column.marked.empty()) {
       beside.marked.assign(built_.tree.size(), false);
@@ -385,12 +207,12 @@ class Alignment {
     result_.beside.columns.push_back(std::move(beside));
   }
 
-  // By node of the run. `adds_up`: what is around modules has what they have together; else it has
-  // what the only one in it has.
+  // By node of the run. `adds_up`: nodes around modules get the sum; otherwise the value of the
+  // only module inside.
   std::vector<double> Place(const std::vector<double>& sums, bool adds_up) const {
     std::vector<double> placed(built_.tree.size(), kUnknown);
     std::vector<uint32_t> parts(built_.tree.size(), 0);
-    double beside = 0;  // parts of the model that stand outside of it
+    double beside = 0;  // parts of the model outside the node
     for (NodeId node = built_.tree.size(); node-- > 0;) {
       double& value = placed[node];
       const bool outside = node < root_ || node >= built_.tree[root_].end;
@@ -404,7 +226,7 @@ class Alignment {
       if (outside && match_[node] != kNoNode && match_[around] == kNoNode) beside += value;
     }
     if (beside == 0 || match_[root_] != 0) return placed;
-    // They are in what the whole model has, and not in what the run has inside of it.
+    // They are in the whole model's value, but not inside that node of the run.
     const double inside = adds_up ? placed[root_] - beside : kUnknown;
     for (NodeId node = root_;; node = built_.tree[node].parent) {
       placed[node] = node == root_ ? inside : adds_up ? placed[node] - beside : kUnknown;
@@ -423,16 +245,82 @@ class Alignment {
     return sums;
   }
 
-  void AddScopes() {
-    TextColumn scopes{"scope", "scope", TextColumn::Kind::kText, {}};
-    scopes.values.resize(built_.tree.size());
-    for (NodeId node = 0; node < built_.tree.size(); ++node) {
-      if (place_[node] != kNoNode) scopes.values[node] = Described(place_[node]).scope;
+  // Corrects the work of a pass, by node of the description, where the run shows other work: of
+  // linear layers whose inputs had other sizes, and of modules that ran in some of the passes only.
+  void TakeSeenWork(const Column& column, std::vector<double>& sums) {
+    const bool is_work = column.quantity == Quantity::kFlops ||
+                         column.quantity == Quantity::kBytes ||
+                         column.quantity == Quantity::kEnergy;
+    if (!is_work || !seen_runs_.passes || description_.input.gpus > 1) return;
+    constexpr double kSame = 1e-6;
+    const std::vector<double> nothing(sums.size(), kUnknown);
+    const std::vector<double>& seen = column.name == "flops"          ? seen_work_.flops
+                                      : column.name == "matmul_flops" ? seen_work_.matmul_flops
+                                                                      : nothing;
+    std::vector<double> own = sums;
+    for (NodeId node = 1; node < sums.size(); ++node) {
+      if (!std::isnan(sums[node])) own[one_.tree[node].parent] -= sums[node];
     }
-    result_.beside.texts.push_back(std::move(scopes));
+    std::vector<double> change(sums.size(), 0);
+    std::vector<NodeId> changed;
+    for (NodeId node = static_cast<NodeId>(sums.size()); node-- > 0;) {
+      if (std::isnan(sums[node])) continue;
+      change[node] += own[node] * (seen_runs_.share[node] - 1);
+      if (!std::isnan(seen[node])) {
+        const double off = seen[node] / *seen_runs_.passes - sums[node];
+        change[node] = std::abs(off) > kSame * sums[node] ? off : 0;
+      }
+      sums[node] += change[node];
+      if (node > 0) change[one_.tree[node].parent] += change[node];
+      if (change[node] != 0 && one_.tree[node].level == Level::kMl) changed.push_back(node);
+    }
+    if (column.name != "flops" || changed.empty()) return;
+    result_.alignment.notes.push_back({NoteKind::kWorkNotAsDescribed,
+                                       description_.nodes[one_.original_of[changed.back()]].scope,
+                                       {changed.size()}});
   }
 
-  // What an operation of the description gives another, as what their modules give each other.
+  // What adapters do is not in the description. A module that is described keeps its work, and what
+  // is around it has that of its adapters too.
+  void AddWorkOfAdapters() {
+    if (!result_.alignment.passes) return;
+    const AddedWork added = SeeAddedWork(trace_, built_, description_, found_);
+    if (added.modules.empty()) return;
+    for (Column& column : result_.beside.columns) {
+      const bool flops = column.name == "flops";
+      if (!flops && column.name != "matmul_flops") continue;
+      const std::vector<double> sums =
+          RollUp(built_.tree, flops ? added.flops : added.matmul_flops);
+      for (NodeId node = 0; node < sums.size(); ++node) {
+        const bool described =
+            place_[node] != kNoNode && one_.tree[place_[node]].level == Level::kMl;
+        if (sums[node] == 0 || described) continue;
+        double& value = column.total[node];
+        value = (std::isnan(value) ? 0 : value) + sums[node] / *result_.alignment.passes;
+      }
+    }
+    result_.alignment.notes.push_back({NoteKind::kWorkReadOffTrace,
+                                       NodePath(built_.tree, added.modules.front()),
+                                       {added.modules.size()}});
+  }
+
+  // The names of modules by attribute, and the shapes of what goes in and out.
+  void AddTexts(const TreeColumns& described) {
+    for (const char* key : {"scope", "inputs", "outputs"}) {
+      const TextColumn* texts = described.FindText(key);
+      if (texts == nullptr) continue;
+      TextColumn& placed =
+          result_.beside.texts.emplace_back(TextColumn{texts->key, texts->label, texts->kind, {}});
+      placed.values.resize(built_.tree.size());
+      if (match_[root_] == 0) placed.top = root_;
+      for (NodeId node = 0; node < built_.tree.size(); ++node) {
+        if (place_[node] == kNoNode) continue;
+        placed.values[node] = texts->values[one_.original_of[place_[node]]];
+      }
+    }
+  }
+
+  // Turns dataflow between operations of the description into dataflow between their modules.
   void AddFlows() {
     std::vector<NodeId> run_of(one_.tree.size(), kNoNode);
     for (NodeId node = built_.tree.size(); node-- > 0;) {
@@ -453,7 +341,7 @@ class Alignment {
                         result_.flows.end());
   }
 
-  // The description's names from the last module around it that matched on.
+  // Names below the last matched module follow the description.
   void Rename() {
     std::vector<NodeId> around(built_.tree.size(), kNoNode);
     for (NodeId node = 0; node < built_.tree.size(); ++node) {
@@ -470,44 +358,21 @@ class Alignment {
     }
   }
 
-  static constexpr size_t kPassSamples = 101;
-
   const OpTrace& trace_;
   const Footprint& footprint_;
   const Description& description_;
   TraceTree& built_;
-  OneModel one_;
-  NodeId root_ = 0;            // of the run: what the whole description is
-  std::vector<NodeId> match_;  // by node of the run: of `one_`
-  std::vector<NodeId> place_;  // the same, with further places of what was matched
   ModelOfRun result_;
+  SeenRuns seen_runs_;
+  LinearWork seen_work_;
+  const ModelMatch found_;
+  const OneModel& one_ = found_.one;
+  const NodeId root_ = found_.root;
+  const std::vector<NodeId>& match_ = found_.match;
+  const std::vector<NodeId>& place_ = found_.place;
 };
 
 }  // namespace
-
-TreeColumns WithoutPhases(const Description& description, TreeColumns tree) {
-  if (description.nodes[0].phase != RunPhase::kAll) return tree;
-  OneModel one = AddPhases(description);
-  const size_t nodes = one.tree.size();
-  // What the phases have together comes last, and is cut off.
-  std::replace(one.node_of.begin(), one.node_of.end(), kNoNode, static_cast<NodeId>(nodes));
-  TreeColumns together;
-  for (const Column& column : tree.columns) {
-    auto sum = Regroup(column, one.node_of, nodes + 1);
-    if (!sum) continue;
-    for (std::vector<double>* values : {&sum->self, &sum->total, &sum->low, &sum->high}) {
-      if (!values->empty()) values->pop_back();
-    }
-    together.columns.push_back(*std::move(sum));
-  }
-  for (const TextColumn& column : tree.texts) {
-    TextColumn& texts = together.texts.emplace_back(column);
-    texts.values.clear();
-    for (const NodeId node : one.original_of) texts.values.push_back(column.values[node]);
-  }
-  together.tree = std::move(one.tree);
-  return together;
-}
 
 ModelOfRun AlignModel(const OpTrace& trace, const Footprint& footprint,
                       const Description& description, const TreeColumns& described,

@@ -1,114 +1,15 @@
 #include <cmath>
+#include <string>
+#include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include "analyze/analyze.h"
+#include "base/matchers_for_test.h"
 #include "tree/derived_columns.h"
-#include "tree/seen_shapes.h"
+#include "tree/tiny_model_testing.h"
 #include "tree/tree_testing.h"
 
 namespace beryl::tree {
 namespace {
-
-using ::testing::DoubleEq;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::IsNan;
-using ::testing::SizeIs;
-
-// A model of two layers with a product each, [batch x 4] x [4 x 4] with a bias, and a head.
-class TinyModel {
- public:
-  TinyModel() {
-    Add(0, Level::kModel, "tiny", "TinyModel", "", 0, 0);
-    for (const char* layer : {"layer.0", "layer.1"}) {
-      const NodeId at = Add(0, Level::kModule, layer, "Layer", layer, 100, 20);
-      const NodeId dense =
-          Add(at, Level::kMl, "dense", "Linear", std::string(layer) + ".dense", 100, 20);
-      ops_.push_back(
-          Add(dense, Level::kMath, "addmm", "addmm", std::string(layer) + ".dense", 100, 0));
-      Add(at, Level::kMl, "MatMul", "MatMul", layer, 0, 0);
-    }
-    const NodeId head = Add(0, Level::kMl, "head", "Linear", "head", 50, 12);
-    ops_.push_back(Add(head, Level::kMath, "addmm", "addmm", "head", 50, 0));
-    description_.nodes[0].work.flops = 250;
-    description_.flows = {{ops_[0], ops_[1]}, {ops_[1], ops_[2]}};
-    CloseTree(description_.tree);
-    description_.model = "tiny.json";
-    description_.input.batch = 2;
-  }
-
-  const Description& description() const { return description_; }
-
- private:
-  NodeId Add(NodeId parent, Level level, std::string name, std::string type, std::string scope,
-             double flops, uint64_t parameters) {
-    const NodeId id = description_.tree.size();
-    TreeNode& node = description_.tree.nodes.emplace_back();
-    node.parent = parent;
-    node.level = level;
-    node.name = std::move(name);
-    node.type = std::move(type);
-    DescribedNode& of = description_.nodes.emplace_back();
-    of.scope = std::move(scope);
-    of.work.flops = flops;
-    of.work.bytes_read = flops / 2;
-    of.parameters = parameters;
-    if (level == Level::kMath) of.kind = MathKind::kMatmul;
-    return id;
-  }
-
-  Description description_;
-  std::vector<NodeId> ops_;
-};
-
-// Three passes of it, the second layer's module seen first in a wrapper.
-class TinyRun {
- public:
-  TinyRun() {
-    const std::string model = "Tiny_0<TinyModel>/";
-    AddOp(model + "Layer_0<Layer>/Linear_0<Linear>/aten::linear", "[[2, 4], [4, 4], [4]]", 1);
-    AddOp(model + "Wrapper_0<Wrapper>/Layer_1<Layer>/Linear_1<Linear>/aten::linear",
-          "[[2, 4], [4, 4], [4]]", 2);
-    AddOp(model + "Linear_2<Linear>/aten::linear", "[[2, 4], [2, 4], [4]]", 4);
-    AddOp(model + "CrossEntropyLoss_0<CrossEntropyLoss>/aten::nll", "", 8);
-    AddOp(model + "Extra_0<Extra>/aten::add", "", 16);
-    AddOp("aten::sgd", "", 32);
-  }
-
-  ModelOfRun Align() {
-    built_ = Build(maker_.trace());
-    const TinyModel model;
-    return AlignModel(maker_.trace(), maker_.footprint(), model.description(),
-                      DescribedColumns(model.description(), Detail::kAll), built_);
-  }
-  TraceTree& built() { return built_; }
-  TraceMaker& maker() { return maker_; }
-
- private:
-  void AddOp(const std::string& path, const std::string& shapes, double joules) {
-    const uint32_t kind = maker_.Kind(path);
-    OpTrace& trace = maker_.trace();
-    trace.kinds[kind].shapes = trace.strings.Intern(shapes);
-    trace.kinds[kind].type = trace.strings.Intern(path.substr(path.rfind('/') + 1));
-    maker_.Share(kind, joules);
-    for (int pass = 0; pass < 3; ++pass) {
-      Op op;
-      op.kind = kind;
-      maker_.trace().ops.push_back(op);
-    }
-  }
-
-  TraceMaker maker_;
-  TraceTree built_;
-};
-
-double At(const ModelOfRun& model, const char* column, NodeId node) {
-  for (const Column& one : model.beside.columns) {
-    if (one.name == column) return one.total[node];
-  }
-  return kUnknown;
-}
 
 TEST(AlignModelTest, ARunTakesTheDescriptionsNamesAndKeepsItsEnergy) {
   TinyRun run;
@@ -127,12 +28,27 @@ TEST(AlignModelTest, ARunTakesTheDescriptionsNamesAndKeepsItsEnergy) {
   const auto dense = FindPath(run.built(), "Tiny_0/Wrapper_0/layer.1/dense");
   ASSERT_TRUE(dense);
   EXPECT_EQ(model.beside.texts.front().values[*dense], "layer.1.dense");
-  EXPECT_DOUBLE_EQ(At(model, "flops", *dense), 100);
+  EXPECT_DOUBLE_EQ(At(model, "flops", *dense), 72);
   EXPECT_DOUBLE_EQ(At(model, "pass", *dense), 2.0 / 3);
   // What is around a part of the model has that part's work.
-  EXPECT_DOUBLE_EQ(At(model, "flops", *FindPath(run.built(), "Tiny_0/Wrapper_0")), 100);
-  EXPECT_DOUBLE_EQ(At(model, "flops", 0), 250);
+  EXPECT_DOUBLE_EQ(At(model, "flops", *FindPath(run.built(), "Tiny_0/Wrapper_0")), 72);
+  EXPECT_DOUBLE_EQ(At(model, "flops", 0), 180);
   EXPECT_THAT(At(model, "flops", *FindPath(run.built(), "Tiny_0/Extra_0")), IsNan());
+}
+
+TEST(AlignModelTest, AFunctionThatIsAModuleInTheRunIsItsModulesWork) {
+  TinyRun run;
+  OpTrace& trace = run.maker().trace();
+  const auto add = [&](const std::string& path, const char* type) {
+    const uint32_t kind = run.maker().Kind(path + type);
+    trace.kinds[kind].type = trace.strings.Intern(type);
+    run.maker().Share(kind, 64);
+  };
+  add("Tiny_0<TinyModel>/Layer_0<Layer>/GELU_0<GELU>/", "aten::gelu");
+  const auto matched = [&] { return run.Align().alignment.matched_energy->value; };
+  EXPECT_DOUBLE_EQ(matched(), 15 + 64);
+  add("Tiny_0<TinyModel>/Layer_0<Layer>/Extra_1<Extra>/", "aten::sort");
+  EXPECT_DOUBLE_EQ(matched(), 15 + 64);
 }
 
 TEST(AlignModelTest, DataflowIsThatOfTheModules) {
@@ -145,18 +61,19 @@ TEST(AlignModelTest, DataflowIsThatOfTheModules) {
 
   const std::vector<Column> columns =
       Columns(run.maker().trace(), run.maker().footprint(), run.built());
-  const DescribedFlows flows = {&run.built().tree, model.flows, {}};
-  DiagramOptions options;
+  const analyze::DescribedFlows flows = {&run.built().tree, model.flows, {}};
+  analyze::DiagramOptions options;
   options.flows = &flows;
-  const EnergyDiagram diagram = MakeDiagram(run.maker().trace(), run.built(), columns,
-                                            *FindPath(run.built(), "Tiny_0"), options);
+  const EnergyDiagram diagram = analyze::MakeDiagram(run.maker().trace(), run.built(), columns,
+                                                     *FindPath(run.built(), "Tiny_0"), options);
   EXPECT_TRUE(diagram.described_dataflow);
   ASSERT_THAT(diagram.arrows, SizeIs(2));
   EXPECT_EQ(diagram.boxes[diagram.arrows[0].from].name, "layer.0");
   EXPECT_EQ(diagram.boxes[diagram.arrows[0].to].name, "Wrapper_0");
   // It is that of the forward pass.
   options.phase = Phase::kBackward;
-  EXPECT_FALSE(MakeDiagram(run.maker().trace(), run.built(), columns, 1, options).has_dataflow);
+  EXPECT_FALSE(
+      analyze::MakeDiagram(run.maker().trace(), run.built(), columns, 1, options).has_dataflow);
 }
 
 TEST(AlignModelTest, TheModelAloneHasTheScopesAsPaths) {
@@ -174,32 +91,102 @@ TEST(AlignModelTest, TheModelAloneHasTheScopesAsPaths) {
   EXPECT_DOUBLE_EQ(alone.columns.front().total[0], 31);
 }
 
-TEST(SeenInputTest, ShapesAreReadAsTracesWriteThem) {
-  EXPECT_THAT(ReadShapes("[[30522, 256], [8, 64], []]"),
-              ElementsAre(ElementsAre(30522, 256), ElementsAre(8, 64), IsEmpty()));
-  EXPECT_THAT(ReadShapes("[[[2, 3], [4]], [5]]"), ElementsAre(IsEmpty(), ElementsAre(5)));
-  EXPECT_THAT(ReadShapes(""), IsEmpty());
-  EXPECT_THAT(ReadShapes("[[99999999999999999999999999"), SizeIs(1));
+// Under autocast, weights are converted once and kept for a whole generation.
+TEST(AlignModelTest, PassesAreCountedByOperationsThatUseWeights) {
+  TinyRun run;
+  OpTrace& trace = run.maker().trace();
+  for (const char* linear : {"Layer_0<Layer>/Linear_0<Linear>/", "Linear_2<Linear>/"}) {
+    const uint32_t kind = run.maker().Kind(std::string("Tiny_0<TinyModel>/") + linear + "aten::to");
+    trace.kinds[kind].type = trace.strings.Intern("aten::to");
+    trace.ops.emplace_back().kind = kind;
+  }
+  EXPECT_DOUBLE_EQ(run.Align().alignment.passes.value(), 3);
 }
 
-TEST(SeenInputTest, TokensAreLookedUpInTheTableOfWords) {
+TEST(AlignModelTest, GradientsWithNamesOfTheirOwnAreTheModels) {
   TraceMaker maker;
-  const auto look_up = [&](const std::string& path, const std::string& shapes, int times) {
-    const uint32_t kind = maker.Kind(path);
-    OpKind& of = maker.trace().kinds[kind];
-    of.type = maker.trace().strings.Intern("aten::embedding");
-    of.shapes = maker.trace().strings.Intern(shapes);
-    for (int i = 0; i < times; ++i) maker.trace().ops.emplace_back().kind = kind;
+  const auto add = [&](const std::string& path, double joules, Phase phase = Phase::kForward) {
+    const uint32_t kind = maker.Kind(path, phase);
+    maker.Share(kind, joules);
+    maker.trace().ops.emplace_back().kind = kind;
   };
-  look_up("m/places/e", "[[512, 8], [1, 5]]", 1);
-  look_up("m/words/prompt", "[[100, 8], [2, 5]]", 1);
-  look_up("m/words/next", "[[100, 8], [2, 1]]", 7);
-  const SeenInput seen = SeeInput(maker.trace(), 100);
-  ASSERT_THAT(seen.tokens, SizeIs(2));
-  EXPECT_EQ(seen.tokens[0].length, 5);
-  EXPECT_EQ(seen.tokens[1].count, 7U);
-  // Without knowing how many words there are, the largest table is taken for theirs.
-  EXPECT_EQ(SeeInput(maker.trace(), 0).tokens.front().batch, 1);
+  for (const char* layer : {"layer_0/", "layer_1/"}) {
+    add(std::string("tiny/") + layer + "dense/MatMul", 1);
+    const std::string gradient = std::string("gradients/tiny/") + layer;
+    add(gradient + "dense/MatMul_grad/MatMul", 2, Phase::kBackward);
+    add(gradient + "MatMul_1_grad/MatMul", 4, Phase::kBackward);
+  }
+  add("gradients/AddN", 8, Phase::kBackward);
+  add("gradients/other/Mul_grad/Mul", 16, Phase::kBackward);
+  TraceTree built = Build(maker.trace());
+  TinyModel tiny;
+  const ModelOfRun model = AlignModel(maker.trace(), maker.footprint(), tiny.description(),
+                                      DescribedColumns(tiny.description(), Detail::kAll), built);
+  EXPECT_EQ(model.alignment.matched_modules, 4U);
+  EXPECT_DOUBLE_EQ(model.alignment.matched_energy->value, 2 + 4 + 8 + 8);
+  EXPECT_DOUBLE_EQ(model.alignment.module_energy->value, 2 + 4 + 8 + 8 + 16);
+  const auto dense = FindPath(built, "gradients/tiny/layer.1/dense");
+  ASSERT_TRUE(dense);
+  EXPECT_EQ(model.beside.texts.front().values[*dense], "layer.1.dense");
+}
+
+TEST(AlignModelTest, WorkOfAdaptersIsReadOffTheTrace) {
+  TinyRun run;
+  OpTrace& trace = run.maker().trace();
+  const auto add = [&](const char* linear, const char* shapes) {
+    const uint32_t kind = run.maker().Kind(
+        std::string("Tiny_0<TinyModel>/Layer_0<Layer>/Linear_0<Linear>/") + linear);
+    trace.kinds[kind].type = trace.strings.Intern("aten::linear");
+    trace.kinds[kind].shapes = trace.strings.Intern(shapes);
+    for (int pass = 0; pass < 3; ++pass) trace.ops.emplace_back().kind = kind;
+  };
+  trace.kinds[0].type = trace.strings.Intern("aten::add");        // of the results below
+  add("Linear_5<Linear>/aten::linear", "[[2, 4], [4, 4], [4]]");  // the wrapped module
+  add("Linear_6<Linear>/aten::linear", "[[2, 4], [1, 4], []]");
+  add("Linear_7<Linear>/aten::linear", "[[2, 1], [4, 1], []]");
+  const ModelOfRun model = run.Align();
+  const auto flops = [&](const std::string& path) {
+    return At(model, "flops", *FindPath(run.built(), path));
+  };
+  EXPECT_DOUBLE_EQ(flops("Tiny_0/layer.0/dense"), 72);
+  EXPECT_DOUBLE_EQ(flops("Tiny_0/layer.0/dense/Linear_6"), 16);
+  EXPECT_THAT(flops("Tiny_0/layer.0/dense/Linear_5"), IsNan());
+  EXPECT_DOUBLE_EQ(flops("Tiny_0/layer.0"), 104);
+  EXPECT_DOUBLE_EQ(flops("Tiny_0/Wrapper_0/layer.1"), 72);
+  EXPECT_DOUBLE_EQ(flops("Tiny_0"), 212);
+  ASSERT_THAT(model.alignment.notes, SizeIs(1));
+  EXPECT_EQ(model.alignment.notes[0].kind, NoteKind::kWorkReadOffTrace);
+}
+
+// A loop of its own may predict words for all tokens, where the library does for the last only.
+TEST(AlignModelTest, LinearLayersHaveTheWorkThatTheTraceShows) {
+  TinyRun run;
+  OpTrace& trace = run.maker().trace();
+  trace.kinds[2].shapes = trace.strings.Intern("[[6, 4], [2, 4], [4]]");
+  const ModelOfRun model = run.Align();
+  EXPECT_DOUBLE_EQ(At(model, "flops", *FindPath(run.built(), "Tiny_0/head")), 3 * 36);
+  EXPECT_DOUBLE_EQ(At(model, "matmul_flops", *FindPath(run.built(), "Tiny_0/head")), 3 * 32);
+  EXPECT_DOUBLE_EQ(At(model, "flops", *FindPath(run.built(), "Tiny_0/layer.0")), 72);
+  EXPECT_DOUBLE_EQ(At(model, "flops", *FindPath(run.built(), "Tiny_0")), 180 + 2 * 36);
+  ASSERT_THAT(model.alignment.notes, SizeIs(1));
+  EXPECT_EQ(PlainText(model.alignment.notes[0]), "work_not_as_described head modules=1");
+}
+
+// One layer is skipped at random (LayerDrop).
+TEST(AlignModelTest, AModuleThatRanInSomePassesHasTheWorkOfThose) {
+  TinyRun run;
+  OpTrace& trace = run.maker().trace();
+  std::erase_if(trace.ops,
+                [skipped = 2](const Op& op) mutable { return op.kind == 1 && skipped-- > 0; });
+  const ModelOfRun model = run.Align();
+  EXPECT_DOUBLE_EQ(model.alignment.passes.value(), 3);
+  const NodeId layer = *FindPath(run.built(), "Tiny_0/Wrapper_0/layer.1");
+  EXPECT_DOUBLE_EQ(At(model, "flops", layer), 72.0 / 3);
+  EXPECT_DOUBLE_EQ(At(model, "bytes_read", layer), 36.0 / 3);
+  EXPECT_DOUBLE_EQ(At(model, "parameters", layer), 20);
+  EXPECT_DOUBLE_EQ(At(model, "flops", *FindPath(run.built(), "Tiny_0")), 180 - 48);
+  ASSERT_THAT(model.alignment.notes, SizeIs(1));
+  EXPECT_EQ(PlainText(model.alignment.notes[0]), "work_not_as_described layer.1.dense modules=1");
 }
 
 TEST(DerivedColumnsTest, RatesFollowFromWhatIsThere) {
@@ -220,6 +207,23 @@ TEST(DerivedColumnsTest, RatesFollowFromWhatIsThere) {
   EXPECT_EQ(tree.Find("flops_per_j"), nullptr);
 }
 
+TEST(DerivedColumnsTest, WhatLiesOutsideIsMarkedAlsoWithoutARatio) {
+  TreeColumns tree;
+  tree.tree.nodes.resize(4);
+  Column pass;
+  pass.name = "pass";
+  pass.total = {4, 1, kUnknown, 1};
+  Column predicted = pass;
+  predicted.name = "predicted";
+  predicted.total = {4, 0, 0, kUnknown};
+  predicted.low = {3, 0, 0, kUnknown};
+  predicted.high = {5, 0, 0, kUnknown};
+  tree.columns = {pass, predicted};
+  AddDerived(tree);
+  ASSERT_NE(tree.Find("ratio"), nullptr);
+  EXPECT_THAT(tree.Find("ratio")->marked, ElementsAre(false, true, false, false));
+}
+
 TEST(SideBySideTest, DifferencesAreFromTheFirst) {
   TreeColumns a;
   a.tree.nodes.resize(3);
@@ -233,7 +237,7 @@ TEST(SideBySideTest, DifferencesAreFromTheFirst) {
   TreeColumns b = a;
   b.tree.nodes[2].name = "z";
   b.columns[0].total = {6, 1, 5};
-  const TreeColumns set = SetSideBySide({{"before", &a}, {"after", &b}}, {"energy"});
+  const TreeColumns set = analyze::SetSideBySide({{"before", &a}, {"after", &b}}, {"energy"});
   ASSERT_EQ(set.tree.size(), 4U);
   EXPECT_THAT(set.Find("before_energy")->total, ElementsAre(4, 1, 3, IsNan()));
   EXPECT_THAT(set.Find("after_energy")->total, ElementsAre(6, 1, IsNan(), 5));
@@ -252,10 +256,92 @@ TEST(AlignModelTest, OneInstanceAtSeveralPlacesIsOneModule) {
   const ModelOfRun model = run.Align();
   EXPECT_DOUBLE_EQ(model.alignment.module_energy->value, 31 + 64);
   EXPECT_DOUBLE_EQ(model.alignment.matched_energy->value, 15 + 64);
-  EXPECT_DOUBLE_EQ(At(model, "flops", model.root), 250);  // and not counted twice
+  EXPECT_DOUBLE_EQ(At(model, "flops", model.root), 180);  // and not counted twice
   NodeId node = run.built().node_of_kind[again];
   while (!IsModule(run.built().tree[node].level)) node = run.built().tree[node].parent;
   EXPECT_EQ(model.beside.texts.front().values[node], "layer.0.dense");
+}
+
+// Autocast converts the inputs of an operation and calls it again, inside of itself.
+TEST(AlignModelTest, AnOperationThatCallsItselfIsCountedOnce) {
+  TinyRun run;
+  OpTrace& trace = run.maker().trace();
+  const uint32_t inner = run.maker().Below(0, "aten::linear", PathKind::kOperation);
+  for (int pass = 0; pass < 3; ++pass) trace.ops.emplace_back().kind = inner;
+  const ModelOfRun model = run.Align();
+  EXPECT_DOUBLE_EQ(At(model, "flops", *FindPath(run.built(), "Tiny_0/layer.0/dense")), 72);
+  EXPECT_DOUBLE_EQ(model.alignment.passes.value(), 3);
+  EXPECT_THAT(model.alignment.notes, IsEmpty());
+}
+
+// Layers may share an activation, which the description has in the first of them.
+TEST(AlignModelTest, AModuleWithoutWeightsMayBeShared) {
+  TinyRun run;
+  for (const char* layer : {"Layer_0<Layer>", "Wrapper_0<Wrapper>/Layer_1<Layer>"}) {
+    run.maker().Share(
+        run.maker().Kind(std::string("Tiny_0<TinyModel>/") + layer + "/Act_0<Act>/aten::tanh"), 64);
+  }
+  const ModelOfRun model = run.Align(TinyModel(true));
+  EXPECT_EQ(model.alignment.matched_modules, 6U);
+  for (const char* path : {"Tiny_0/layer.0/act", "Tiny_0/Wrapper_0/layer.1/layer.0.act"}) {
+    const auto node = FindPath(run.built(), path);
+    ASSERT_TRUE(node) << path;
+    EXPECT_EQ(model.beside.texts.front().values[*node], "layer.0.act");
+  }
+}
+
+// Rotary embeddings were parts of attention before they were parts of the model.
+TEST(AlignModelTest, APrimitiveThatWasInEachLayerIsFound) {
+  TinyRun run;
+  const auto in_layer = [&](const std::string& layer) {
+    run.maker().Share(run.maker().Kind("Tiny_0<TinyModel>/" + layer + "<Angles>/aten::cos"), 64);
+  };
+  in_layer("Layer_0<Layer>/Angles_0");
+  in_layer("Wrapper_0<Wrapper>/Layer_1<Layer>/Angles_1");
+  TinyModel tiny;
+  tiny.Add(0, Level::kMl, "angles", "Angles", "angles", 10, 0);
+  const ModelOfRun model = run.Align(tiny);
+  EXPECT_EQ(model.alignment.matched_modules, 6U);
+  EXPECT_EQ(model.alignment.unmatched.size(), 2U);
+  EXPECT_DOUBLE_EQ(model.alignment.matched_energy->value, 15 + 128);
+  for (const char* path : {"Tiny_0/layer.0/angles", "Tiny_0/Wrapper_0/layer.1/angles"}) {
+    const auto node = FindPath(run.built(), path);
+    ASSERT_TRUE(node) << path;
+    EXPECT_EQ(model.beside.texts.front().values[*node], "angles");
+    EXPECT_DOUBLE_EQ(At(model, "flops", *node), 10);
+  }
+  EXPECT_DOUBLE_EQ(At(model, "flops", *FindPath(run.built(), "Tiny_0/layer.0")), 72);
+}
+
+// Layers that are checkpointed run inside of an operation, and again inside of its gradient.
+TEST(AlignModelTest, ModulesThatAnOperationCallsAreFound) {
+  TraceMaker maker;
+  const auto add = [&](const std::string& path, double joules) {
+    const uint32_t kind = maker.Kind(path);
+    maker.trace().kinds[kind].type = maker.trace().strings.Intern("aten::linear");
+    maker.Share(kind, joules);
+    maker.trace().ops.emplace_back().kind = kind;
+    return kind;
+  };
+  for (const char* number : {"0", "1"}) {
+    const std::string layer = std::string("Tiny_0<TinyModel>/Layer_") + number + "<Layer>/";
+    const std::string dense = std::string("/Linear_") + number + "<Linear>/aten::linear";
+    add(layer + "CheckpointFunction()" + dense, 1);
+    add(layer + "CheckpointFunctionBackward()" + dense, 2);
+  }
+  add("Tiny_0<TinyModel>/Linear_2<Linear>/aten::linear", 4);
+  TraceTree built = Build(maker.trace());
+  TinyModel tiny;
+  const ModelOfRun model = AlignModel(maker.trace(), maker.footprint(), tiny.description(),
+                                      DescribedColumns(tiny.description(), Detail::kAll), built);
+  EXPECT_EQ(model.alignment.matched_modules, 5U);
+  EXPECT_THAT(model.alignment.unmatched, IsEmpty());
+  EXPECT_DOUBLE_EQ(model.alignment.matched_energy->value, 10);
+  EXPECT_DOUBLE_EQ(At(model, "flops", model.root), 180);
+  const auto again = FindPath(built, "Tiny_0/layer.1/CheckpointFunctionBackward/dense");
+  ASSERT_TRUE(again);
+  EXPECT_EQ(model.beside.texts.front().values[*again], "layer.1.dense");
+  EXPECT_DOUBLE_EQ(At(model, "flops", *again), 72);
 }
 
 // Activations have sizes too: [1 x 20] is no weight of 20 parameters.

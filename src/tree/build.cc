@@ -1,10 +1,8 @@
 #include <algorithm>
-#include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "tree/tree.h"
-#include "types/fold_tree.h"
-#include "types/merge_trees.h"
 
 namespace beryl::tree {
 namespace {
@@ -14,27 +12,22 @@ Level LevelOf(PathKind kind) {
   return kind == PathKind::kKernel ? Level::kKernel : Level::kModule;
 }
 
-// A module of a class without modules inside is an ML primitive. Name scopes have no class.
-void FindPrimitives(ModelTree& tree) {
+// A module with a class and without modules inside is an ML primitive. Name scopes have no class.
+// Modules that an operation of a forward pass calls are inside too; those that an operation of a
+// backward pass runs again belong elsewhere.
+void FindPrimitives(ModelTree& tree, std::vector<bool> forward) {
+  forward = RollUp(tree, std::move(forward));
   std::vector<bool> has_modules(tree.size(), false);
   for (NodeId node = tree.size(); node-- > 1;) {
     TreeNode& of = tree.nodes[node];
-    if (of.level != Level::kModule) continue;
-    if (!of.type.empty() && !has_modules[node]) of.level = Level::kMl;
-    has_modules[of.parent] = true;
+    if (of.level == Level::kModule) {
+      if (!of.type.empty() && !has_modules[node]) of.level = Level::kMl;
+      has_modules[node] = true;
+    } else if (!forward[node]) {
+      continue;
+    }
+    if (has_modules[node]) has_modules[of.parent] = true;
   }
-}
-
-// The same kinds of operations on another tree; `node_of` says where each node went.
-TraceTree Move(const TraceTree& built, ModelTree tree, const std::vector<NodeId>& node_of) {
-  TraceTree moved;
-  moved.tree = std::move(tree);
-  moved.in_names.assign(moved.tree.size(), false);
-  for (NodeId node = 0; node < node_of.size(); ++node) {
-    if (built.in_names[node]) moved.in_names[node_of[node]] = true;
-  }
-  for (const NodeId node : built.node_of_kind) moved.node_of_kind.push_back(node_of[node]);
-  return moved;
 }
 
 }  // namespace
@@ -59,19 +52,19 @@ TraceTree Build(const OpTrace& trace) {
   nodes[0].name = "model";
   std::vector<NodeId> draft_of_path(trace.paths.size(), 0);
   std::vector<int> depth(trace.paths.size(), 0);
-  std::map<std::pair<NodeId, StringId>, NodeId> by_name;
+  std::unordered_map<uint64_t, NodeId> by_name;  // by parent and name
   // Parents come before their children in a PathTable, so one pass is enough.
   for (PathId path = 1; path < trace.paths.size(); ++path) {
     if (!used[path]) continue;
     const PathTable::Step& step = trace.paths[path];
     depth[path] = depth[step.parent] + 1;
-    if (depth[path] > kDeepest) {
+    if (depth[path] > kDeepestNode) {
       draft_of_path[path] = draft_of_path[step.parent];
       continue;
     }
     const NodeId parent = draft_of_path[step.parent];
     const auto [place, is_new] =
-        by_name.try_emplace({parent, step.name}, static_cast<NodeId>(nodes.size()));
+        by_name.try_emplace(uint64_t{parent} << 32 | step.name, static_cast<NodeId>(nodes.size()));
     if (is_new) {
       TreeNode& node = nodes.emplace_back();
       node.parent = parent;
@@ -98,30 +91,14 @@ TraceTree Build(const OpTrace& trace) {
   built.tree = MakeTree(std::move(nodes), &place);
   built.in_names.resize(drafts.size());
   for (size_t at = 0; at < drafts.size(); ++at) built.in_names[place[at]] = drafts[at].in_names;
-  FindPrimitives(built.tree);
+  std::vector<bool> forward(built.tree.size(), false);
   for (const OpKind& kind : trace.kinds) {
-    built.node_of_kind.push_back(place[draft_of_path[kind.path]]);
+    const NodeId node = place[draft_of_path[kind.path]];
+    built.node_of_kind.push_back(node);
+    if (kind.phase == Phase::kForward) forward[node] = true;
   }
+  FindPrimitives(built.tree, std::move(forward));
   return built;
-}
-
-TraceTree Fold(const TraceTree& built, std::vector<NodeId>* node_of) {
-  Folding folding = beryl::Fold(built.tree);
-  TraceTree folded = Move(built, std::move(folding.tree), folding.node_of);
-  if (node_of != nullptr) *node_of = std::move(folding.node_of);
-  return folded;
-}
-
-std::vector<TraceTree> Merge(const std::vector<const TraceTree*>& trees) {
-  std::vector<const ModelTree*> bare;
-  bare.reserve(trees.size());
-  for (const TraceTree* tree : trees) bare.push_back(&tree->tree);
-  const Merging merging = beryl::Merge(bare);
-  std::vector<TraceTree> merged;
-  for (size_t i = 0; i < trees.size(); ++i) {
-    merged.push_back(Move(*trees[i], merging.tree, merging.node_of[i]));
-  }
-  return merged;
 }
 
 }  // namespace beryl::tree

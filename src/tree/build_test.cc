@@ -1,15 +1,12 @@
 #include <random>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
+#include "base/matchers_for_test.h"
 #include "tree/tree_testing.h"
 
 namespace beryl::tree {
 namespace {
-
-using ::testing::ElementsAre;
 
 TEST(BuildTest, ModulesAndOperationsBecomeNodesInOrderOfAppearance) {
   TraceMaker maker;
@@ -76,11 +73,23 @@ TEST(BuildTest, TenThousandNestedOperationsEndAtTheDeepest) {
   maker.Share(kind, 5);
   const TraceTree built = Build(maker.trace());
   EXPECT_EQ(WrongWith(built), "");
-  EXPECT_EQ(built.tree.nodes.size(), 1U + kDeepest);
-  EXPECT_EQ(built.tree.nodes.back().depth, kDeepest);
-  EXPECT_EQ(built.node_of_kind[kind], kDeepest);
+  EXPECT_EQ(built.tree.nodes.size(), 1U + kDeepestNode);
+  EXPECT_EQ(built.tree.nodes.back().depth, kDeepestNode);
+  EXPECT_EQ(built.node_of_kind[kind], kDeepestNode);
   EXPECT_DOUBLE_EQ(Columns(maker.trace(), maker.footprint(), built)[0].total[0], 5);
   EXPECT_EQ(WrongWith(Fold(built)), "");
+}
+
+// Modules that are run again for their gradients belong elsewhere.
+TEST(BuildTest, AModuleWhoseOperationsCallModulesIsNoPrimitive) {
+  TraceMaker maker;
+  maker.Kind("Layers_0<Layers>/Checkpoint()/Linear_0<Linear>/aten::mm");
+  maker.Kind("Linear_1<Linear>/AddmmBackward()/Linear_0<Linear>/aten::mm", Phase::kBackward);
+  const TraceTree built = Build(maker.trace());
+  const auto level = [&](const char* path) { return built.tree[*FindPath(built, path)].level; };
+  EXPECT_EQ(level("Layers_0"), Level::kModule);
+  EXPECT_EQ(level("Layers_0/Checkpoint/Linear_0"), Level::kMl);
+  EXPECT_EQ(level("Linear_1"), Level::kMl);
 }
 
 TEST(BuildTest, RandomTreesKeepTheirPreOrder) {

@@ -1,10 +1,10 @@
-// What a node does in a second, for a joule, for a byte.
+// Rates of a node: per second, per joule, per byte.
 #include "tree/derived_columns.h"
 
 namespace beryl::tree {
 namespace {
 
-// Work is that of one pass. Of a run, so are the energy and the time that it is held against.
+// Work is that of one pass. In a run, energy and time are then divided by the passes too.
 std::string_view OfOnePass(const TreeColumns& tree, std::string_view pass, std::string_view whole) {
   return tree.Find(pass) != nullptr ? pass : whole;
 }

@@ -1,11 +1,9 @@
-#include <cmath>
-
 #include "tree/derived_columns.h"
 
 namespace beryl::tree {
 
-// What a pass was measured to take over what it was predicted to; marked where that lies outside of
-// the prediction's interval.
+// Measured over predicted energy of a pass; marked if the measured value is outside the
+// prediction's interval.
 std::optional<Column> MeasuredToPredictedColumn(const TreeColumns& tree) {
   auto ratio =
       DivideColumns(tree, {"pass", "predicted", "ratio", "ratio", "ratio", Quantity::kRatio});
@@ -14,9 +12,11 @@ std::optional<Column> MeasuredToPredictedColumn(const TreeColumns& tree) {
   const Column& predicted = *tree.Find("predicted");
   ratio->marked.assign(measured.size(), false);
   for (NodeId node = 0; node < measured.size(); ++node) {
+    // Also where nothing was predicted to be used, so that there is no ratio; never where a value
+    // is unknown.
     const bool outside =
         measured[node] < At(predicted.low, node) || measured[node] > At(predicted.high, node);
-    ratio->marked[node] = outside && !std::isnan(ratio->total[node]);
+    ratio->marked[node] = outside;
   }
   ratio->marked_because = "measured outside of what was predicted";
   ratio->mark = '!';

@@ -2,7 +2,7 @@
 
 namespace beryl::tree {
 
-// What part of the whole a node's energy is.
+// The share of a node in the whole energy.
 std::optional<Column> ShareColumn(const TreeColumns& tree) {
   if (tree.columns.empty() || tree.columns.front().quantity != Quantity::kEnergy) {
     return std::nullopt;
@@ -10,7 +10,7 @@ std::optional<Column> ShareColumn(const TreeColumns& tree) {
   return ShareOf(tree.columns.front(), "share");
 }
 
-// How much of a node's work is matrix products, which other units do.
+// The share of matrix products, which run on different units, in a node's work.
 std::optional<Column> MatmulShareColumn(const TreeColumns& tree) {
   return DivideColumns(
       tree, {"matmul_flops", "flops", "matmul_share", "matmul_share", "matmul", Quantity::kShare});

@@ -1,11 +1,11 @@
 #include "tree/derived_columns.h"
-#include "tree/figures.h"
 #include "tree/tree.h"
+#include "types/energy_by_step.h"
 
 namespace beryl::tree {
 namespace {
 
-// The deviation over steps of every node's total.
+// The standard deviation over steps of every node's total.
 std::vector<double> Deviations(const Footprint& footprint, const TraceTree& built,
                                size_t step_count) {
   const NodeId nodes = built.tree.size();
@@ -15,19 +15,19 @@ std::vector<double> Deviations(const Footprint& footprint, const TraceTree& buil
     while (node != 0) around.push_back(node = built.tree[node].parent);
   }
   const std::vector<const EnergyShare*> shares = SharesInSteps(footprint);
-  std::vector<Spread> spreads(nodes);
-  // Two turns: the means have to be known before distances from them can be added up.
+  std::vector<StepStatistics> spreads(nodes);
+  // Two passes: means must be known before summing distances from them.
   ForEachStep(shares, nodes_of_kind, nodes,
               [&](NodeId node, double energy) { spreads[node].sum += energy; });
   ForEachStep(shares, nodes_of_kind, nodes,
               [&](NodeId node, double energy) { spreads[node].AddDistance(energy, step_count); });
   std::vector<double> deviations;
   deviations.reserve(nodes);
-  for (const Spread& spread : spreads) deviations.push_back(spread.Deviation(step_count));
+  for (const StepStatistics& spread : spreads) deviations.push_back(spread.Deviation(step_count));
   return deviations;
 }
 
-// Where all operations that a column `counts` are without a meter: unknown is not zero.
+// True for nodes whose operations counted by a column all lack a meter: unknown is not zero.
 template <typename Counts>
 void MarkUnknown(const Footprint& footprint, const TraceTree& built, Column& column,
                  Counts&& counts) {
@@ -108,6 +108,16 @@ std::vector<Column> Columns(const OpTrace& trace, const Footprint& footprint,
     });
   }
   return columns;
+}
+
+std::vector<double> SelfSeconds(const Footprint& footprint, const TraceTree& built) {
+  std::map<NodeId, BusyByChannel> busy;
+  for (const EnergyShare& share : footprint.shares) {
+    busy[built.node_of_kind[share.kind]][share.channel] += share.busy.seconds();
+  }
+  std::vector<double> seconds(built.tree.nodes.size(), 0);
+  for (const auto& [node, channels] : busy) seconds[node] = TimeAtWork(channels, footprint).value;
+  return seconds;
 }
 
 TreeColumns MeasuredColumns(const OpTrace& trace, const Footprint& footprint,

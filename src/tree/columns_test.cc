@@ -4,17 +4,13 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
+#include "analyze/analyze.h"
+#include "base/matchers_for_test.h"
 #include "tree/tree_testing.h"
 
 namespace beryl::tree {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::IsNan;
 
 const Column* ColumnOf(const std::vector<Column>& columns, std::string_view label) {
   for (const Column& column : columns) {
@@ -112,7 +108,7 @@ TEST(ColumnsTest, AnEstimateIsCalledOne) {
   EXPECT_TRUE(all.estimated[*FindPath(built, "m/guessed")]);
   EXPECT_FALSE(all.estimated[*FindPath(built, "m/measured")]);
   for (const OperationRow& row :
-       Operations(maker.trace(), maker.footprint(), Build(maker.trace()))) {
+       analyze::Operations(maker.trace(), maker.footprint(), Build(maker.trace()))) {
     EXPECT_EQ(row.origin, row.device == "CPU:0" ? Origin::kEstimated : Origin::kMeasured);
   }
 }
@@ -176,7 +172,7 @@ TEST(ColumnsTest, WhatRanWherePowerWasNotKnownIsUnknownAndItsStepDoesNotCount) {
   EXPECT_EQ(columns[0].total[*FindPath(built, "a")], 3);
   EXPECT_THAT(columns[0].total[*FindPath(built, "b")], IsNan());
   EXPECT_THAT(columns[0].deviation, IsEmpty()) << "one step with known energy has no deviation";
-  const OperationTable table = Operations(maker.trace(), footprint, Build(maker.trace()));
+  const OperationTable table = analyze::Operations(maker.trace(), footprint, Build(maker.trace()));
   EXPECT_EQ(table.at(0).energy, Joules{3});
   EXPECT_EQ(table.at(1).energy, std::nullopt);
 }
@@ -225,7 +221,8 @@ TEST(OperationsTest, ARowForEachNamePhaseAndChannel) {
   maker.Share(forward, 2, "CPU:0", 1, 2'000'000'000, 1);
   maker.Share(forward, 1, "DRAM:0");
   maker.Share(backward, 5);
-  const OperationTable table = Operations(maker.trace(), maker.footprint(), Build(maker.trace()));
+  const OperationTable table =
+      analyze::Operations(maker.trace(), maker.footprint(), Build(maker.trace()));
   ASSERT_EQ(table.size(), 3U);
   EXPECT_EQ(table[0].name, "a/MatMul");
   EXPECT_EQ(table[0].device, "CPU:0");
@@ -246,7 +243,8 @@ TEST(OperationsTest, UnmeteredRowsHaveTimeAndNoEnergy) {
   const uint32_t kind = maker.Kind("a/MatMul");
   maker.Share(kind, 0);
   maker.Unmetered(kind, "GPU:0", 5'000'000'000, 7);
-  const OperationTable table = Operations(maker.trace(), maker.footprint(), Build(maker.trace()));
+  const OperationTable table =
+      analyze::Operations(maker.trace(), maker.footprint(), Build(maker.trace()));
   ASSERT_EQ(table.size(), 2U);
   EXPECT_EQ(table[0].energy, Joules{0}) << "nothing taken is known, and sorts before what is not";
   EXPECT_EQ(table[1].device, "GPU:0");
@@ -260,8 +258,8 @@ TEST(OperationsTest, UnmeteredRowsHaveTimeAndNoEnergy) {
 TEST(OperationsTest, ZeroSecondsHaveNoPower) {
   TraceMaker maker;
   maker.Share(maker.Kind("Z"), 0, "CPU:0", kNoStep, 0);
-  EXPECT_FALSE(
-      Operations(maker.trace(), maker.footprint(), Build(maker.trace()))[0].power.has_value());
+  EXPECT_FALSE(analyze::Operations(maker.trace(), maker.footprint(), Build(maker.trace()))[0]
+                   .power.has_value());
 }
 
 TEST(OperationsTest, StaticPartsAreThereOnlyWhereAChannelIsSplit) {
@@ -271,7 +269,8 @@ TEST(OperationsTest, StaticPartsAreThereOnlyWhereAChannelIsSplit) {
   maker.Share(kind, 4, "DRAM:0");
   maker.footprint().shares[0].static_part = Joules{2};
   maker.footprint().channels[0].static_part = Joules{2};
-  const OperationTable table = Operations(maker.trace(), maker.footprint(), Build(maker.trace()));
+  const OperationTable table =
+      analyze::Operations(maker.trace(), maker.footprint(), Build(maker.trace()));
   EXPECT_EQ(table[0].static_part, Joules{2});
   EXPECT_FALSE(table[1].static_part.has_value());
 }
@@ -297,7 +296,8 @@ TEST(OperationsTest, EnergySumsToAttributedAndFoldingConservesEverything) {
   std::mt19937_64 random(14);
   for (int round = 0; round < 300; ++round) {
     TraceMaker maker = RandomRun(random);
-    const OperationTable table = Operations(maker.trace(), maker.footprint(), Build(maker.trace()));
+    const OperationTable table =
+        analyze::Operations(maker.trace(), maker.footprint(), Build(maker.trace()));
     for (const ChannelAccount& account : maker.footprint().channels) {
       double sum = 0;
       for (const OperationRow& row : table) {
@@ -315,7 +315,7 @@ TEST(OperationsTest, EnergySumsToAttributedAndFoldingConservesEverything) {
     }
     const TraceTree folded = Fold(Build(maker.trace()));
     const auto all = SumUp(table);
-    const auto summary = SumUp(Operations(maker.trace(), maker.footprint(), folded));
+    const auto summary = SumUp(analyze::Operations(maker.trace(), maker.footprint(), folded));
     ASSERT_EQ(all.size(), summary.size());
     for (const auto& [key, sums] : all) {
       const Sums& same = summary.at(key);
@@ -332,7 +332,7 @@ TEST(OperationsTest, ATreeThatIsNotFoldedGivesQualifiedNames) {
   std::set<std::string> names;
   for (const OpKind& kind : maker.trace().kinds) names.insert(maker.trace().QualifiedName(kind));
   for (const OperationRow& row :
-       Operations(maker.trace(), maker.footprint(), Build(maker.trace()))) {
+       analyze::Operations(maker.trace(), maker.footprint(), Build(maker.trace()))) {
     EXPECT_TRUE(names.contains(row.name)) << row.name;
     EXPECT_EQ(row.layers, 1U);
   }

@@ -1,8 +1,5 @@
 #include "tree/derived_columns.h"
 
-#include <algorithm>
-#include <array>
-
 namespace beryl::tree {
 
 std::optional<Column> DivideColumns(const TreeColumns& tree, const Quotient& quotient) {
@@ -10,7 +7,7 @@ std::optional<Column> DivideColumns(const TreeColumns& tree, const Quotient& quo
   const Column* below = tree.Find(quotient.below);
   if (above == nullptr || below == nullptr) return std::nullopt;
   Column column = NamedColumn(quotient.name, quotient.key, quotient.label, quotient.quantity);
-  // Both have to be known for the quotient to be: it is what the shakier of them is.
+  // A quotient is only as reliable as the less reliable of its two columns.
   const bool measured = above->origin == Origin::kMeasured || above->origin == Origin::kEstimated;
   column.origin = measured ? above->origin : below->origin;
   if (column.origin == Origin::kDescribed) column.origin = above->origin;

@@ -1,4 +1,4 @@
-// Columns that follow from other columns: shares, power, rates. Each is one function in one file.
+// Columns derived from other columns: shares, power, rates. Each is one function in one file.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@ namespace beryl::tree {
 #include "tree/derived_columns.inc"
 #undef BERYL_COLUMN
 
-// One column divided by another, both by name; nothing where one is not there. As sure as the less
-// sure of the two.
+// One column divided by another, both given by name; empty if one is missing. The origin is that of
+// the less reliable column.
 struct Quotient {
   std::string_view above;
   std::string_view below;
@@ -25,7 +25,7 @@ struct Quotient {
 };
 std::optional<Column> DivideColumns(const TreeColumns& tree, const Quotient& quotient);
 
-// Appends all that follow from the columns of a tree.
+// Appends all columns that can be derived from those of a tree.
 void AddDerived(TreeColumns& tree);
 
 }  // namespace beryl::tree

@@ -2,6 +2,7 @@
 
 #include "tree/derived_columns.h"
 #include "tree/tree.h"
+#include "types/fold_tree.h"
 
 namespace beryl::tree {
 namespace {
@@ -103,7 +104,8 @@ BesideTree FoldBeside(const BesideTree& beside, const std::vector<NodeId>& node_
   for (const TextColumn& column : beside.texts) {
     TextColumn& texts = folded.texts.emplace_back(column);
     texts.values.assign(nodes, "");
-    // The first of those that are folded stands for all.
+    texts.top = node_of[column.top];
+    // The first of the folded nodes represents all of them.
     for (size_t node = node_of.size(); node-- > 0;) {
       texts.values[node_of[node]] = column.values[node];
     }
@@ -112,7 +114,7 @@ BesideTree FoldBeside(const BesideTree& beside, const std::vector<NodeId>& node_
 }
 
 ShownTree Show(TreeColumns tree) {
-  // Layers that do other work, though they look alike: some attend to a window only.
+  // Layers may look alike but do different work: some attend only to a window.
   const Folding folding = beryl::Fold(tree.tree, [&](NodeId a, NodeId b) {
     for (const Column& column : tree.columns) {
       const bool counted = column.origin == Origin::kDescribed;

@@ -1,21 +1,14 @@
 #include <cmath>
 #include <random>
-#include <set>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
+#include "analyze/analyze.h"
+#include "base/matchers_for_test.h"
 #include "tree/tree_testing.h"
 
 namespace beryl::tree {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::IsSupersetOf;
-using ::testing::Not;
-using ::testing::UnorderedElementsAre;
 
 TraceTree Folded(const std::vector<std::string>& paths) {
   TraceMaker maker;
@@ -169,7 +162,7 @@ TEST(FoldTest, SummaryAddsUpTheLayersUnderOneName) {
                 1'000'000'000, 2);
   }
   const TraceTree folded = Fold(Build(maker.trace()));
-  const OperationTable summary = Operations(maker.trace(), maker.footprint(), folded);
+  const OperationTable summary = analyze::Operations(maker.trace(), maker.footprint(), folded);
   ASSERT_EQ(summary.size(), 1U);
   EXPECT_EQ(summary[0].name, "net/layer_*/ffn/MatMul");
   EXPECT_EQ(summary[0].energy, Joules{33});

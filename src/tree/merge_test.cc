@@ -2,16 +2,12 @@
 #include <random>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
+#include "base/matchers_for_test.h"
 #include "tree/tree_testing.h"
 
 namespace beryl::tree {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::UnorderedElementsAre;
 
 TraceTree Folded(const std::vector<std::string>& paths) {
   TraceMaker maker;

@@ -1,4 +1,4 @@
-// The model alone, out of the tree of a program that ran it.
+// Cuts the model out of the tree of the program that ran it.
 #include <utility>
 
 #include "tree/derived_columns.h"
@@ -38,11 +38,13 @@ TreeColumns CutModel(const TreeColumns& tree, NodeId root) {
     choose(column.deviation, cut.deviation);
     choose(column.estimated, cut.estimated);
     choose(column.marked, cut.marked);
-    // What was taken out of the way is its own part's now.
+    // Removed nodes leave their own energy with their parent.
     cut.self.clear();
   }
   for (const TextColumn& column : tree.texts) {
-    choose(column.values, part.texts.emplace_back(column).values);
+    TextColumn& texts = part.texts.emplace_back(column);
+    choose(column.values, texts.values);
+    texts.top = 0;
   }
   return part;
 }

@@ -1,4 +1,4 @@
-// Shapes as traces write them.
+// Reads shapes as traces write them.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,7 @@
 namespace beryl::tree {
 
 using TensorShape = std::vector<int64_t>;
-// "[[30522, 256], [8, 64], []]": a shape for each input; of what is no tensor, empty.
+// "[[30522, 256], [8, 64], []]": one shape for each input; empty for inputs that are not tensors.
 std::vector<TensorShape> ReadShapes(std::string_view text);
-
-// How often operations of each kind ran.
-std::vector<uint64_t> CountKinds(const OpTrace& trace);
 
 }  // namespace beryl::tree

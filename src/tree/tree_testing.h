@@ -1,4 +1,4 @@
-// Traces and footprints written down in a line, for the tests of this room.
+// Short notation for traces and footprints, for the tests of this room.
 #pragma once
 
 #include <optional>
@@ -14,18 +14,22 @@ namespace beryl::tree {
 class TraceMaker {
  public:
   // The kind of an operation at a path such as "bert/layer_0/MatMul": modules, then the operation.
-  // A module's class stands in angle brackets: "BertLayer_3<BertLayer>/aten::add".
+  // A module's class is in angle brackets: "BertLayer_3<BertLayer>/aten::add". An operation that
+  // calls modules ends in "()".
   uint32_t Kind(std::string_view path, Phase phase = Phase::kForward) {
     const std::vector<std::string_view> parts = Split(path, '/');
     OpKind kind;
     for (size_t i = 0; i + 1 < parts.size(); ++i) {
       std::string_view name = parts[i];
       std::string_view type;
+      const bool calls = name.ends_with("()");
+      if (calls) name.remove_suffix(2);
       if (const size_t bracket = name.find('<'); bracket != std::string_view::npos) {
         type = name.substr(bracket + 1, name.size() - bracket - 2);
         name = name.substr(0, bracket);
       }
-      kind.scope = trace_.paths.Intern(kind.scope, trace_.strings.Intern(name), PathKind::kModule,
+      kind.scope = trace_.paths.Intern(kind.scope, trace_.strings.Intern(name),
+                                       calls ? PathKind::kOperation : PathKind::kModule,
                                        trace_.strings.Intern(type));
     }
     kind.op = trace_.strings.Intern(parts.back());
@@ -39,7 +43,7 @@ class TraceMaker {
     return static_cast<uint32_t>(trace_.kinds.size() - 1);
   }
 
-  // What an operation calls: a step below the operation's own.
+  // What an operation calls: one step below its own path.
   uint32_t Below(uint32_t caller, std::string_view name, PathKind path_kind) {
     OpKind kind = trace_.kinds[caller];
     const StringId id = trace_.strings.Intern(name);
@@ -101,7 +105,7 @@ inline std::optional<NodeId> FindPath(const TraceTree& built, std::string_view p
   return std::nullopt;
 }
 
-// The first thing that is wrong with a tree's pre-order; empty: nothing is.
+// The first fault in a tree's pre-order; empty if there is none.
 inline std::string WrongWith(const TraceTree& built) {
   const auto& nodes = built.tree.nodes;
   if (nodes.empty() || nodes[0].parent != 0 || nodes[0].depth != 0) return "the root";
@@ -114,7 +118,7 @@ inline std::string WrongWith(const TraceTree& built) {
     if (node.parent >= id) return "the parent" + where;
     if (node.depth != parent.depth + 1) return "the depth" + where;
     if (node.end <= id || node.end > parent.end) return "the end" + where;
-    // In pre-order a node stands right behind its parent or right behind a sibling's last node.
+    // In pre-order, a node follows its parent or the last node of a sibling.
     bool follows = node.parent == id - 1;
     for (NodeId sibling = node.parent + 1; sibling < id && !follows; sibling = nodes[sibling].end) {
       follows = nodes[sibling].end == id && nodes[sibling].parent == node.parent;

@@ -1,4 +1,4 @@
-// AccountReport: everything a view may show of an accounted run, computed already.
+// AccountReport: everything that a view may show of an accounted run, already computed.
 #pragma once
 
 #include <optional>
@@ -28,12 +28,12 @@ struct AccountReport {
   std::vector<ImportReport> imports;
   size_t steps = 0;
   OperationTable operations;
-  OperationTable summary;  // repeated layers folded
+  OperationTable summary;  // with repeated layers folded
   TreeColumns tree;
   TreeColumns folded;
   std::optional<Timeline> timeline;
-  std::vector<BudgetVerdict> budget;        // empty: none was given
-  std::optional<ModelAlignment> alignment;  // with a model's description; nothing: none was given
+  std::vector<BudgetVerdict> budget;        // empty: no budget was given
+  std::optional<ModelAlignment> alignment;  // nothing: no model's description was given
 };
 
 }  // namespace beryl

@@ -3,61 +3,27 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
+#include "types/module_names.h"
+
 namespace beryl {
 namespace {
 
-// How many levels that only one of the trees has are looked through.
+// How many levels that only one of the trees has may be skipped.
 constexpr int kMostWrappers = 4;
-// One in so many modules has to be found in a run that does not have the model's class.
+// In a run without the model's class, one in this many modules must be found.
 constexpr size_t kFewest = 3;
-// How many places are tried for the root of the description.
+// How many candidates are tried for the root of the description.
 constexpr size_t kMostRoots = 64;
+// How many pairs of modules are compared at once.
+constexpr size_t kMostPairs = size_t{1} << 22;
 
-// A name without what frameworks put between its parts: "layer_._3", "layer.3" and "layer/3" are
-// the same; attributes of wrappers are no part of it.
-std::string NameKey(std::string_view name) {
-  std::string key;
-  std::string word;
-  const auto flush = [&] {
-    if (word.empty() || word == "module" || word == "orig" || word == "mod") {
-      word.clear();
-      return;
-    }
-    if (!key.empty()) key += '.';
-    key += word;
-    word.clear();
-  };
-  for (const char c : name) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    const bool digit = c >= '0' && c <= '9';
-    if (!letter && !digit) {
-      flush();
-    } else {
-      word += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    }
-  }
-  flush();
-  return key;
-}
-
-// Whether one class name is the other with something put in or left out: BertSdpaSelfAttention and
-// BertSelfAttention, RMSNorm and LlamaRMSNorm, Linear8bitLt and Linear.
-bool AreRelated(std::string_view a, std::string_view b) {
-  if (a.size() > b.size()) std::swap(a, b);
-  if (a.empty()) return false;
-  size_t front = 0;
-  while (front < a.size() && a[front] == b[front]) ++front;
-  size_t back = 0;
-  while (back < a.size() && a[a.size() - 1 - back] == b[b.size() - 1 - back]) ++back;
-  return front + back >= a.size();
-}
-
-// A module to be matched, with the name that it has seen from where the search started: wrappers
-// add theirs.
+// A module to match, with its name as seen from where the search started: wrappers add theirs.
 struct Candidate {
   NodeId node = 0;
   std::string key;
@@ -69,25 +35,26 @@ class Aligner {
   Aligner(const ModelTree& run, const ModelTree& description, const AlignHints& hints)
       : run_(run), described_(description), hints_(hints) {}
 
-  std::vector<NodeId> Run() {
-    std::vector<NodeId> best(run_.size(), kNoNode);
+  AlignedTrees Run() {
+    AlignedTrees aligned;
+    std::vector<NodeId>& best = aligned.match;
+    best.assign(run_.size(), kNoNode);
     NodeId best_root = 0;
     Score most;
     for (const NodeId root : Roots()) {
       match_.assign(run_.size(), kNoNode);
-      taken_.assign(described_.size(), false);
       MatchFrom(root);
       const Score score = ScoreOf(match_);
-      // Of a node and what it wraps, the inner one is the model.
+      // Of a wrapper and the node inside, the inner one is the model.
       const bool inside = root > best_root && root < run_[best_root].end;
       if (score.points < most.points || (score.points == most.points && !inside)) continue;
       most = score;
       best_root = root;
       best = match_;
     }
-    // That the root of one is the root of the other says nothing by itself, unless it has the
-    // model's class; and where there is no node of that class, a few modules that are like some of
-    // it make no model, nor do primitives alone, which many models have in these sizes.
+    // A matching pair of roots proves nothing by itself unless the run's root has the model's
+    // class. Without a node of that class, a few similar modules do not make the model, nor do
+    // primitives alone, which many models have in these sizes.
     const auto modules =
         static_cast<size_t>(std::count(hints_.is_module.begin(), hints_.is_module.end(), true));
     const bool is_class = most.matched > 0 && !run_[best_root].type.empty() &&
@@ -102,7 +69,9 @@ class Aligner {
     if (!is_class && (most.matched < 2 || kFewest * most.matched < modules || only_primitives)) {
       best.assign(run_.size(), kNoNode);
     }
-    return best;
+    TakeAdapters(best);
+    FindAgain(best_root, aligned);
+    return aligned;
   }
 
  private:
@@ -111,7 +80,7 @@ class Aligner {
     int64_t points = 0;
   };
 
-  // Of two models of one class, the one whose weights have the described sizes is meant.
+  // Of two models of one class, prefer the one whose weights have the described sizes.
   Score ScoreOf(const std::vector<NodeId>& match) const {
     Score score;
     for (NodeId node = 0; node < match.size(); ++node) {
@@ -124,28 +93,108 @@ class Aligner {
   }
 
   bool IsRunModule(NodeId node) const { return node == 0 || IsModule(run_[node].level); }
+  // Gradients and updates of weights are no modules of their own.
+  bool MayMatch(NodeId node) const {
+    return IsRunModule(node) &&
+           (in_any_phase_ || hints_.runs_forward.empty() || hints_.runs_forward[node]);
+  }
 
-  // Where the whole model may be: nodes of its class; where there are none, every node with modules
-  // inside, from the outside in.
+  // Candidates for the whole model: nodes of its class; if there are none, every node with modules
+  // inside, from the outside in. If there are many, those with parts of the description go first.
   std::vector<NodeId> Roots() const {
     std::vector<NodeId> same;
     std::vector<NodeId> others;
+    std::vector<size_t> known_parts(run_.size(), 0);
+    const Candidates wanted = DescribedChildren(0);
     for (NodeId node = 0; node < run_.size(); ++node) {
-      if (!IsRunModule(node)) continue;
+      if (!MayMatch(node)) continue;
       if (run_[node].type == described_[0].type) same.push_back(node);
-      if (!RunChildren(node).empty()) others.push_back(node);
+      const Candidates inside = RunChildren(node);
+      if (inside.empty()) continue;
+      others.push_back(node);
+      known_parts[node] = static_cast<size_t>(
+          std::count_if(inside.begin(), inside.end(), [&](const Candidate& part) {
+            return std::any_of(wanted.begin(), wanted.end(), [&](const Candidate& want) {
+              return part.key == want.key || want.key.starts_with(part.key + ".") ||
+                     run_[part.node].type == described_[want.node].type;
+            });
+          }));
     }
     if (!same.empty()) return same;
-    std::stable_sort(others.begin(), others.end(),
-                     [&](NodeId a, NodeId b) { return run_[a].depth < run_[b].depth; });
-    if (others.size() > kMostRoots) others.resize(kMostRoots);
+    const bool many = others.size() > kMostRoots;
+    std::stable_sort(others.begin(), others.end(), [&](NodeId a, NodeId b) {
+      if (many && known_parts[a] != known_parts[b]) return known_parts[a] > known_parts[b];
+      return run_[a].depth < run_[b].depth;
+    });
+    if (many) others.resize(kMostRoots);
     return others;
   }
 
+  // An adapter has the class of a module that it contains. It stands for what it is put on, also
+  // where that is of another class.
+  void TakeAdapters(std::vector<NodeId>& match) const {
+    for (NodeId node = 1; node < run_.size(); ++node) {
+      if (match[node] != kNoNode || !MayMatch(node) || run_[node].type.empty()) continue;
+      bool is_adapter = false;
+      std::vector<NodeId> matched;
+      for (const Candidate& child : RunChildren(node)) {
+        if (match[child.node] != kNoNode) {
+          matched.push_back(child.node);
+        } else {
+          is_adapter = is_adapter || run_[child.node].type == run_[node].type;
+        }
+      }
+      if (!is_adapter || matched.size() != 1) continue;
+      NodeId& inner = match[matched.front()];
+      if (DescribedChildren(inner).empty()) match[node] = std::exchange(inner, kNoNode);
+    }
+  }
+
+  // The model may be in the run again: gradients and updates of weights with names of their own
+  // (`gradients/bert`, `Adam/update_bert`), and the replicas that DataParallel makes for each pass
+  // and runs on threads of their own.
+  void FindAgain(NodeId root, AlignedTrees& aligned) {
+    aligned.again.assign(run_.size(), kNoNode);
+    if (root == 0 || aligned.match[root] == kNoNode) return;
+    const bool has_replicas =
+        std::any_of(run_.nodes.begin(), run_.nodes.end(),
+                    [](const TreeNode& node) { return node.type == "DataParallel"; });
+    const std::string key = NameKey(run_[root].name);
+    const auto is_again = [&](NodeId node) {
+      if (!run_[root].type.empty()) {
+        return run_[node].type == run_[root].type &&
+               (has_replicas || (hints_.apart && hints_.apart(root, node)));
+      }
+      const std::string name = NameKey(run_[node].name);
+      return !key.empty() && (name == key || name.ends_with("." + key));
+    };
+    match_ = aligned.match;
+    in_any_phase_ = true;
+    for (NodeId node = 1; node < run_.size(); ++node) {
+      const bool around = node <= root && root < run_[node].end;
+      if (around || !IsRunModule(node) || match_[node] != kNoNode || !is_again(node)) continue;
+      MatchFrom(node);
+      node = run_[node].end - 1;
+    }
+    in_any_phase_ = false;
+    for (NodeId node = 0; node < run_.size(); ++node) {
+      if (aligned.match[node] == kNoNode) aligned.again[node] = match_[node];
+    }
+  }
+
   Candidates RunChildren(NodeId node, const std::string& prefix = {}) const {
-    Candidates children;
+    std::set<std::string_view> names;
     for (const NodeId child : Children(run_, node)) {
-      if (IsRunModule(child)) children.push_back({child, Join(prefix, NameKey(run_[child].name))});
+      if (MayMatch(child)) names.insert(run_[child].name);
+    }
+    // An operation may call modules, and several may call the same ones (checkpoints).
+    Candidates children;
+    for (NodeId child = node + 1; child < run_[node].end;) {
+      const bool direct = run_[child].parent == node;
+      if (MayMatch(child) && (direct || names.insert(run_[child].name).second)) {
+        children.push_back({child, Join(prefix, NameKey(run_[child].name, run_[node].name))});
+      }
+      child = IsRunModule(child) ? run_[child].end : child + 1;
     }
     return children;
   }
@@ -164,10 +213,11 @@ class Aligner {
   }
 
   void MatchFrom(NodeId root) {
+    taken_.assign(described_.size(), false);
     Candidates left;
     MatchChildren(root, 0, &left);
     match_[root] = 0;
-    // A head stands beside the model that it is put on.
+    // A head is beside the model that it is put on.
     Candidates beside;
     for (NodeId inner = root, outer = run_[root].parent; inner != outer && !left.empty();
          inner = outer, outer = run_[outer].parent) {
@@ -184,7 +234,7 @@ class Aligner {
     MatchLists(RunChildren(run), DescribedChildren(described), left, 0);
   }
 
-  // `left`, if it is given, gets what of the description was not found.
+  // `left`, if given, receives the parts of the description that were not found.
   void MatchLists(Candidates run, Candidates described, Candidates* left, int wrappers) {
     std::erase_if(run, [&](const Candidate& one) { return match_[one.node] != kNoNode; });
     std::erase_if(described, [&](const Candidate& one) { return taken_[one.node]; });
@@ -193,7 +243,7 @@ class Aligner {
       MatchByClass(run, described);
       MatchByLikeness(run, described);
     }
-    // What is left may be wrapped, or a wrapper of the other side's.
+    // The rest may be wrapped, or be a wrapper of the other side.
     if (!run.empty() && !described.empty() && wrappers < kMostWrappers) {
       Candidates inner;
       bool opened = false;
@@ -221,7 +271,7 @@ class Aligner {
     if (left != nullptr) *left = std::move(described);
   }
 
-  // Takes pairs out of both lists and goes on inside of them.
+  // Removes matched pairs from both lists and continues inside them.
   void TakePairs(Candidates& run, Candidates& described,
                  const std::vector<std::pair<size_t, size_t>>& pairs) {
     std::vector<std::pair<NodeId, NodeId>> found;
@@ -257,30 +307,42 @@ class Aligner {
     return hints_.fits ? hints_.fits(run, described) : std::nullopt;
   }
 
-  // Those of one class in their order, unless the sizes of their weights say otherwise.
+  // Matches modules of one class in order, unless the sizes of their weights contradict. If one
+  // side has more of them, their places among the matched ones say which are missing.
   void MatchByClass(Candidates& run, Candidates& described) {
-    std::map<std::string_view, std::vector<size_t>> classes;
+    // By class: the places of its modules in the two lists.
+    using Places = std::vector<size_t>;
+    std::map<std::string_view, std::pair<Places, Places>> classes;
     for (size_t i = 0; i < run.size(); ++i) {
-      if (!run_[run[i].node].type.empty()) classes[run_[run[i].node].type].push_back(i);
+      if (!run_[run[i].node].type.empty()) classes[run_[run[i].node].type].first.push_back(i);
     }
     std::vector<std::pair<size_t, size_t>> pairs;
-    for (auto& [type, members] : classes) {
-      std::vector<size_t> wanted;
+    for (auto& [type, alike] : classes) {
+      auto& [members, wanted] = alike;
       for (size_t i = 0; i < described.size(); ++i) {
         if (described_[described[i].node].type == type) wanted.push_back(i);
       }
       if (members.size() != wanted.size()) PairTheLikest(run, described, members, wanted, pairs);
-      // Three turns: weights that agree, then where nothing is known of them, then what is left if
-      // there are as many on both sides.
-      for (int turn = 0; turn < 3; ++turn) {
-        if (turn == 2 && members.size() != wanted.size()) break;
+    }
+    const auto in_order = [&pairs](size_t member, size_t want) {
+      return std::all_of(pairs.begin(), pairs.end(), [&](const auto& pair) {
+        return (pair.first < member) == (pair.second < want);
+      });
+    };
+    enum Turn { kSameWeights, kAsMany, kInOrder, kUnknownWeights, kRest };
+    for (const Turn turn : {kSameWeights, kAsMany, kInOrder, kUnknownWeights, kRest}) {
+      for (auto& [type, alike] : classes) {
+        auto& [members, wanted] = alike;
+        if ((turn == kAsMany || turn == kRest) && members.size() != wanted.size()) continue;
         for (size_t& want : wanted) {
-          if (want == kTaken) continue;
           for (size_t& member : members) {
             if (member == kTaken) continue;
             const auto fits = Fits(run[member].node, described[want].node);
-            const bool take = turn == 2 || (turn == 0 ? fits.value_or(false) : !fits.has_value());
-            if (!take) continue;
+            if (turn != kRest &&
+                (turn == kSameWeights ? !fits.value_or(false) : fits.has_value())) {
+              continue;
+            }
+            if (turn == kInOrder && !in_order(member, want)) continue;
             pairs.emplace_back(member, want);
             member = want = kTaken;
             break;
@@ -293,26 +355,37 @@ class Aligner {
     TakePairs(run, described, pairs);
   }
 
-  // Where one side has more of a class than the other (a decoder whose encoder was called from
-  // outside), order does not tell which is which: what they are made of does.
+  // If one side has more modules of a class (a decoder whose encoder was called from outside),
+  // order cannot decide: match by their parts.
   void PairTheLikest(const Candidates& run, const Candidates& described,
                      std::vector<size_t>& members, std::vector<size_t>& wanted,
                      std::vector<std::pair<size_t, size_t>>& pairs) const {
     struct Pair {
       int64_t difference;
+      bool misplaced;
       size_t member;
       size_t want;
     };
+    // Numbers count the modules of a class, those that did nothing too.
+    std::vector<uint64_t> numbers;
+    for (const size_t member : members) {
+      const auto numbered = SplitNumber(run_[run[member].node].name);
+      numbers.push_back(numbered ? numbered->number : 0);
+    }
+    const uint64_t first = *std::min_element(numbers.begin(), numbers.end());
     std::vector<Pair> likest;
-    for (const size_t want : wanted) {
-      if (DescribedChildren(described[want].node).empty()) return;  // weights tell primitives apart
+    for (size_t place = 0; place < wanted.size(); ++place) {
+      const size_t want = wanted[place];
+      if (DescribedChildren(described[want].node).empty()) return;  // weights identify primitives
       const ClassCounts inside = CountClasses(described_, described[want].node);
-      for (const size_t member : members) {
-        likest.push_back({Difference(CountClasses(run_, run[member].node), inside), member, want});
+      for (size_t i = 0; i < members.size(); ++i) {
+        const int64_t difference = Difference(CountClasses(run_, run[members[i]].node), inside);
+        likest.push_back({difference, numbers[i] - first != place, members[i], want});
       }
     }
-    std::stable_sort(likest.begin(), likest.end(),
-                     [](const Pair& a, const Pair& b) { return a.difference < b.difference; });
+    std::stable_sort(likest.begin(), likest.end(), [](const Pair& a, const Pair& b) {
+      return std::pair(a.difference, a.misplaced) < std::pair(b.difference, b.misplaced);
+    });
     for (const Pair& pair : likest) {
       const auto member = std::find(members.begin(), members.end(), pair.member);
       const auto want = std::find(wanted.begin(), wanted.end(), pair.want);
@@ -328,13 +401,13 @@ class Aligner {
   ClassCounts CountClasses(const ModelTree& tree, NodeId top) const {
     ClassCounts counts;
     for (NodeId node = top + 1; node < tree[top].end; ++node) {
-      const bool counts_here = &tree == &run_ ? IsRunModule(node) : hints_.is_module[node];
+      const bool counts_here = &tree == &run_ ? MayMatch(node) : hints_.is_module[node];
       if (counts_here && !tree[node].type.empty()) ++counts[tree[node].type];
     }
     return counts;
   }
 
-  // How many modules only one of them has.
+  // The number of modules that only one of them has.
   static int64_t Difference(const ClassCounts& a, ClassCounts b) {
     for (const auto& [type, count] : a) b[type] -= count;
     int64_t sum = 0;
@@ -342,41 +415,71 @@ class Aligner {
     return sum;
   }
 
-  // Classes that are called otherwise in another version, or replaced by a kind of their own.
+  // Classes that another version renames or replaces. As many pairs as their order allows.
   void MatchByLikeness(Candidates& run, Candidates& described) {
+    const size_t width = described.size() + 1;
+    const size_t height = std::min(run.size(), kMostPairs / width);
+    // By position in both lists: the best sum over pairs from there on.
+    std::vector<int> best((height + 1) * width, 0);
+    std::vector<int> likeness(best.size(), 0);
+    const std::vector<Parts> inside = PartsOf(run_, run);
+    const std::vector<Parts> wanted = PartsOf(described_, described);
+    for (size_t at = height; at-- > 0;) {
+      for (size_t want = described.size(); want-- > 0;) {
+        const size_t here = at * width + want;
+        likeness[here] = Likeness(run[at].node, inside[at], described[want].node, wanted[want]);
+        best[here] = std::max(best[here + 1], best[here + width]);
+        if (likeness[here] > 0) {
+          best[here] = std::max(best[here], likeness[here] + best[here + width + 1]);
+        }
+      }
+    }
     std::vector<std::pair<size_t, size_t>> pairs;
-    size_t from = 0;
-    for (size_t want = 0; want < described.size(); ++want) {
-      for (size_t at = from; at < run.size(); ++at) {
-        if (!AreAlike(run[at].node, described[want].node)) continue;
-        pairs.emplace_back(at, want);
-        from = at + 1;
-        break;
+    for (size_t at = 0, want = 0; at < height && want < described.size();) {
+      const size_t here = at * width + want;
+      if (likeness[here] > 0 && best[here] == likeness[here] + best[here + width + 1]) {
+        pairs.emplace_back(at++, want++);
+      } else if (best[here] == best[here + width]) {
+        ++at;
+      } else {
+        ++want;
       }
     }
     TakePairs(run, described, pairs);
   }
 
-  bool AreAlike(NodeId run, NodeId described) const {
-    const Candidates inside = RunChildren(run);
-    const Candidates wanted = DescribedChildren(described);
-    if (inside.empty() && !wanted.empty()) return false;
-    const auto fits = Fits(run, described);
-    if (fits && !*fits) return false;
-    if (AreRelated(run_[run].type, described_[described].type)) return true;
-    // What has parts is no primitive, unless it is called like one: an adapter around it.
-    if (!inside.empty() && wanted.empty()) return false;
-    if (wanted.empty()) return fits.value_or(false) && !run_[run].type.empty();
-    return ClassesOf(run_, inside) == ClassesOf(described_, wanted);
+  // The classes of a module's own modules, sorted.
+  using Parts = std::vector<std::string_view>;
+
+  std::vector<Parts> PartsOf(const ModelTree& tree, const Candidates& candidates) const {
+    std::vector<Parts> parts;
+    for (const Candidate& one : candidates) {
+      Parts& classes = parts.emplace_back();
+      for (const Candidate& child :
+           &tree == &run_ ? RunChildren(one.node) : DescribedChildren(one.node)) {
+        classes.push_back(tree[child.node].type);
+      }
+      std::sort(classes.begin(), classes.end());
+    }
+    return parts;
   }
 
-  static std::vector<std::string_view> ClassesOf(const ModelTree& tree, const Candidates& nodes) {
-    std::vector<std::string_view> classes;
-    for (const Candidate& one : nodes) classes.push_back(tree[one.node].type);
-    std::sort(classes.begin(), classes.end());
-    return classes;
+  // 0: not alike. A pair more counts more than better ones.
+  int Likeness(NodeId run, const Parts& inside, NodeId described, const Parts& wanted) const {
+    if (inside.empty() && !wanted.empty()) return 0;
+    const std::optional<bool> fits = Fits(run, described);
+    if (!fits.value_or(true)) return 0;
+    const bool related = AreRelated(run_[run].type, described_[described].type);
+    if (!related) {
+      // A node with parts is not a primitive, unless it is named like one: an adapter around it.
+      if (inside.empty() != wanted.empty()) return 0;
+      if (wanted.empty() && (!fits || run_[run].type.empty())) return 0;
+      if (!wanted.empty() && inside != wanted) return 0;
+    }
+    return kPair + (fits ? 1 : 0) + (related ? 1 : 0);
   }
 
+  static constexpr int kPair = 1 << 10;
   static constexpr size_t kTaken = ~size_t{0};
 
   const ModelTree& run_;
@@ -384,12 +487,12 @@ class Aligner {
   const AlignHints& hints_;
   std::vector<NodeId> match_;
   std::vector<bool> taken_;  // by node of the description
+  bool in_any_phase_ = false;
 };
 
 }  // namespace
 
-std::vector<NodeId> Align(const ModelTree& run, const ModelTree& description,
-                          const AlignHints& hints) {
+AlignedTrees Align(const ModelTree& run, const ModelTree& description, const AlignHints& hints) {
   return Aligner(run, description, hints).Run();
 }
 

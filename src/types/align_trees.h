@@ -1,10 +1,10 @@
-// Aligning: which module of a model's description each module of a run is.
+// Aligning: finds the module of a model's description for each module of a run.
 //
-// A run calls its modules by class and number (`BertLayer_3`), or by attribute (`encoder/layer_3`);
-// a description by attribute (`encoder.layer.3`). Where names agree they decide. Else modules are
-// told by class, by the sizes of their weights, and by their order among siblings, from the outside
-// in. Whatever stands between two modules in only one of the trees (DataParallel, a compiled
-// module, an adapter) is looked through.
+// A run names its modules by class and number (`BertLayer_3`) or by attribute (`encoder/layer_3`);
+// a description names them by attribute (`encoder.layer.3`). Names decide where they agree.
+// Otherwise modules are matched by class, by the sizes of their weights, and by their order among
+// siblings, from the outside in. Levels that only one of the trees has (DataParallel, a compiled
+// module, an adapter) are skipped.
 #pragma once
 
 #include <functional>
@@ -16,17 +16,24 @@
 namespace beryl {
 
 struct AlignHints {
-  // By node of the description: whether it is a module of its own that a run can show. Functions
+  // By node of the description: whether it is a separate module that a run can show. Functions
   // (MatMul, Softmax) and math operations are not.
   std::vector<bool> is_module;
-  // Whether the tensors that a module of the run was seen to work on have the sizes of the
-  // described module's weights; nothing: not known.
+  // Whether the tensors that a module of the run worked on have the sizes of the described module's
+  // weights; nothing if unknown.
   std::function<std::optional<bool>(NodeId run, NodeId described)> fits;
+  // By node of the run: whether it or anything below it did forward work. Empty: all did.
+  std::vector<bool> runs_forward = {};
+  // Whether two modules of the run ran on different threads only. Empty: none did.
+  std::function<bool(NodeId, NodeId)> apart = {};
 };
 
-// By node of the run: the node of the description, or kNoNode. Each module of the description is
-// given once.
-std::vector<NodeId> Align(const ModelTree& run, const ModelTree& description,
-                          const AlignHints& hints);
+// By node of the run: the node of the description, or kNoNode.
+struct AlignedTrees {
+  std::vector<NodeId> match;  // each module of the description at most once
+  // Further places of the same modules: their gradients, the updates of their weights, replicas.
+  std::vector<NodeId> again;
+};
+AlignedTrees Align(const ModelTree& run, const ModelTree& description, const AlignHints& hints);
 
 }  // namespace beryl

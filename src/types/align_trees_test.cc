@@ -1,20 +1,15 @@
 #include "types/align_trees.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
+#include <vector>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include "base/matchers_for_test.h"
 #include "types/tree_testing.h"
 
 namespace beryl {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::Pair;
-using ::testing::UnorderedElementsAre;
 
 ModelTree TinyBert() {
   return TreeOf({
@@ -47,7 +42,7 @@ AlignHints HintsFor(const ModelTree& description) {
 std::map<std::string, std::string> Aligned(const ModelTree& run, const ModelTree& description,
                                            const AlignHints& hints) {
   std::map<std::string, std::string> aligned;
-  const std::vector<NodeId> match = Align(run, description, hints);
+  const std::vector<NodeId> match = Align(run, description, hints).match;
   for (NodeId node = 0; node < run.size(); ++node) {
     if (match[node] == kNoNode) continue;
     aligned[NodePath(run, node)] = match[node] == 0 ? "." : ScopeOf(description, match[node]);
@@ -214,7 +209,7 @@ TEST(AlignTest, ARunOfSomethingElseMatchesNothing) {
 
 TEST(AlignTest, EachModuleOfTheDescriptionIsGivenOnce) {
   const ModelTree run = Wrapped({});
-  const std::vector<NodeId> match = Align(run, TinyBert(), HintsFor(TinyBert()));
+  const std::vector<NodeId> match = Align(run, TinyBert(), HintsFor(TinyBert())).match;
   std::map<NodeId, int> given;
   for (const NodeId node : match) {
     if (node != kNoNode) ++given[node];
@@ -246,6 +241,60 @@ TEST(AlignTest, AModuleWithPartsIsNoPrimitive) {
       UnorderedElementsAre(Pair("TinyForSomething_0", "."), Pair(inside + "Layer_0", "layer.0"),
                            Pair(inside + "Layer_0/Linear_0", "layer.0.query"),
                            Pair(inside + "LayerNorm_0", "norm")));
+}
+
+// LoRA's Linear may be put on a module of another class.
+TEST(AlignTest, AnAdapterStandsForWhatItIsPutOn) {
+  const ModelTree description = TreeOf({
+      "tiny TinyModel model",
+      "  attn Attention module",
+      "    c_attn Conv1D ml",
+      "    c_proj Conv1D ml",
+  });
+  const ModelTree run = TreeOf({
+      "model - model",
+      "  TinyModel_0 TinyModel module",
+      "    Attention_0 Attention module",
+      "      Linear_0 Linear module",
+      "        Conv1D_0 Conv1D ml",
+      "        Linear_0 Linear ml",
+      "        Linear_1 Linear ml",
+      "      Conv1D_1 Conv1D ml",
+  });
+  AlignHints hints = HintsFor(description);
+  hints.fits = [&](NodeId node, NodeId of) -> std::optional<bool> {
+    if (run[node].type != "Conv1D") return std::nullopt;
+    return (run[node].name == "Conv1D_0") == (description[of].name == "c_attn");
+  };
+  const auto aligned = Aligned(run, description, hints);
+  EXPECT_EQ(aligned.at("TinyModel_0/Attention_0/Linear_0"), "attn.c_attn");
+  EXPECT_EQ(aligned.at("TinyModel_0/Attention_0/Conv1D_1"), "attn.c_proj");
+  EXPECT_FALSE(aligned.contains("TinyModel_0/Attention_0/Linear_0/Conv1D_0"));
+}
+
+// A layer that was called but did nothing is not in the run; the number in its name was used up.
+TEST(AlignTest, NumbersTellWhichLayerDidNothing) {
+  const ModelTree description = TreeOf({
+      "tiny TinyModel model",
+      "  layer.0 Layer module",
+      "    query Linear ml",
+      "  layer.1 Layer module",
+      "    query Linear ml",
+      "  layer.2 Layer module",
+      "    query Linear ml",
+  });
+  const auto aligned = Aligned(TreeOf({
+                                   "model - model",
+                                   "  TinyModel_0 TinyModel module",
+                                   "    Layer_3 Layer module",
+                                   "      Linear_0 Linear ml",
+                                   "    Layer_5 Layer module",
+                                   "      Linear_2 Linear ml",
+                               }),
+                               description, HintsFor(description));
+  EXPECT_EQ(aligned.at("TinyModel_0/Layer_3"), "layer.0");
+  EXPECT_EQ(aligned.at("TinyModel_0/Layer_5"), "layer.2");
+  EXPECT_EQ(aligned.at("TinyModel_0/Layer_5/Linear_2"), "layer.2.query");
 }
 
 // A generation calls the encoder from outside of the model, which then holds the decoder alone.
@@ -293,6 +342,143 @@ TEST(AlignTest, OfTwoModelsOfOneClassTheOneWhoseWeightsFitIsMeant) {
   const auto aligned = Aligned(run, TinyBert(), hints);
   EXPECT_EQ(aligned.at("TinyModel_7"), ".");
   EXPECT_FALSE(aligned.contains("TinyModel_0"));
+}
+
+// Checkpointed layers run inside of an operation, beside modules that do not.
+TEST(AlignTest, ModulesThatAnOperationCallsStandBesideOthers) {
+  const auto aligned = Aligned(TreeOf({
+      "model - model",
+      "  TinyModel_0 TinyModel module",
+      "    Embeddings_0 Embeddings module",
+      "    CheckpointFunction CheckpointFunction math",
+      "      Layer_0 Layer module",
+      "        Linear_0 Linear ml",
+      "      Layer_1 Layer module",
+      "        Linear_2 Linear ml",
+      "    CheckpointFunctionBackward CheckpointFunctionBackward math",
+      "      Layer_1 Layer module",
+  }));
+  const std::string inside = "TinyModel_0/CheckpointFunction/";
+  EXPECT_EQ(aligned.at("TinyModel_0/Embeddings_0"), "embeddings");
+  EXPECT_EQ(aligned.at(inside + "Layer_0/Linear_0"), "layer.0.query");
+  EXPECT_EQ(aligned.at(inside + "Layer_1/Linear_2"), "layer.1.query");
+  EXPECT_FALSE(aligned.contains("TinyModel_0/CheckpointFunctionBackward/Layer_1"));
+}
+
+// A renamed first module is like the last one of the run, too.
+TEST(AlignTest, OnePairDoesNotHideThoseBetween) {
+  const ModelTree description = TreeOf({
+      "tiny TinyModel model",
+      "  first Norm ml",
+      "  a LayerA module",
+      "    x Linear ml",
+      "  b LayerB module",
+      "    y Linear ml",
+      "  last Norm ml",
+  });
+  const auto aligned = Aligned(TreeOf({
+                                   "model - model",
+                                   "  TinyModel_0 TinyModel module",
+                                   "    FastLayerA_0 FastLayerA module",
+                                   "      Linear_0 Linear ml",
+                                   "    FastLayerB_0 FastLayerB module",
+                                   "      Linear_1 Linear ml",
+                                   "    FastNorm_0 FastNorm ml",
+                               }),
+                               description, HintsFor(description));
+  EXPECT_EQ(aligned.at("TinyModel_0/FastLayerA_0/Linear_0"), "a.x");
+  EXPECT_EQ(aligned.at("TinyModel_0/FastLayerB_0/Linear_1"), "b.y");
+  EXPECT_EQ(aligned.at("TinyModel_0/FastNorm_0"), "last");
+}
+
+// TensorFlow names gradients and updates of weights like the modules they belong to.
+// A fused attention does not call its dropout.
+TEST(AlignTest, OrderAmongSiblingsSaysWhatDidNotRun) {
+  const ModelTree description = TreeOf({"m M model", "  in Linear ml", "  inner Dropout ml",
+                                        "  out Linear ml", "  outer Dropout ml"});
+  const ModelTree run = TreeOf({"run - model", "  M_0 M module", "    Linear_0 Linear ml",
+                                "    Linear_1 Linear ml", "    Dropout_0 Dropout ml"});
+  EXPECT_EQ(Aligned(run, description, HintsFor(description))["M_0/Dropout_0"], "outer");
+}
+
+TEST(AlignTest, GradientsAndUpdatesAreTheirModulesAgain) {
+  const ModelTree run = TreeOf({
+      "model - model",
+      "  Adam NoOp math",
+      "    update_tiny - module",
+      "      layer_0 - module",
+      "        query - module",
+      "        key - module",
+      "      layer_1 - module",
+      "        query - module",
+      "  gradients - module",
+      "    tiny - module",
+      "      layer_0 - module",
+      "        query - module",
+      "  tiny - module",
+      "    layer_0 - module",
+      "      query - module",
+      "    layer_1 - module",
+      "      query - module",
+  });
+  AlignHints hints = HintsFor(TinyBert());
+  const NodeId model = 12;
+  ASSERT_EQ(run[model].parent, 0U);
+  for (NodeId node = 0; node < run.size(); ++node) {
+    hints.runs_forward.push_back(node == 0 || node >= model);
+  }
+  const ModelTree description = TinyBert();
+  const AlignedTrees aligned = Align(run, description, hints);
+  std::map<std::string, std::string> again;
+  for (NodeId node = 0; node < run.size(); ++node) {
+    if (aligned.match[node] != kNoNode) {
+      EXPECT_GE(node, model);
+    }
+    if (aligned.again[node] == kNoNode) continue;
+    EXPECT_LT(node, model);
+    again[NodePath(run, node)] = ScopeOf(description, aligned.again[node]);
+  }
+  EXPECT_EQ(aligned.match[model], 0U);
+  EXPECT_EQ(ScopeOf(description, aligned.match[model + 4]), "layer.1.query");
+  EXPECT_EQ(again.at("Adam/update_tiny/layer_1/query"), "layer.1.query");
+  EXPECT_EQ(again.at("gradients/tiny/layer_0/query"), "layer.0.query");
+}
+
+TEST(AlignTest, ReplicasOfDataParallelAreTheModelAgain) {
+  std::vector<std::string> lines = {"model - model", "  DataParallel_0 DataParallel module"};
+  const auto add_replica = [&] {
+    for (const std::string& line : ByClass("  ")) lines.push_back(line);
+    lines[lines.size() - ByClass("").size()] =
+        "  TinyModel_" + std::to_string(lines.size()) + " TinyModel module";
+  };
+  add_replica();
+  add_replica();
+  AlignHints hints = HintsFor(TinyBert());
+  const auto count_again = [&] {
+    const AlignedTrees aligned = Align(TreeOf(lines), TinyBert(), hints);
+    return std::count_if(aligned.again.begin(), aligned.again.end(),
+                         [](NodeId node) { return node != kNoNode; });
+  };
+  EXPECT_EQ(count_again(), 12);
+  // Otherwise they are two models, unless they ran on different threads.
+  lines.erase(lines.begin() + 1);
+  EXPECT_EQ(count_again(), 0);
+  hints.apart = [](NodeId, NodeId) { return true; };
+  EXPECT_EQ(count_again(), 12);
+}
+
+TEST(AlignTest, TheModelIsFoundAmongManyScopes) {
+  std::vector<std::string> lines = {"model - model"};
+  for (int i = 0; i < 70; ++i) {
+    lines.push_back("  other_" + std::to_string(i) + " - module");
+    lines.emplace_back("    query - module");
+  }
+  for (const char* line :
+       {"  outer - module", "    tiny - module", "      layer_0 - module", "        query - module",
+        "        key - module", "      layer_1 - module", "        query - module"}) {
+    lines.emplace_back(line);
+  }
+  EXPECT_EQ(Aligned(TreeOf(lines)).at("outer/tiny/layer_1/query"), "layer.1.query");
 }
 
 // A compiled model shows none of its modules.

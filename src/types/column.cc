@@ -1,15 +1,25 @@
 #include "types/column.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
 
 namespace beryl {
 
-std::string_view OriginName(Origin origin) {
-  static constexpr std::array<std::string_view, 5> kNames = {"measured", "estimated", "predicted",
-                                                             "uncalibrated", "described"};
-  return kNames[static_cast<size_t>(origin)];
+namespace {
+
+constexpr std::array<std::string_view, 5> kOriginNames = {"measured", "estimated", "predicted",
+                                                          "uncalibrated", "described"};
+
+}  // namespace
+
+std::string_view OriginName(Origin origin) { return kOriginNames[static_cast<size_t>(origin)]; }
+
+std::optional<Origin> FindOrigin(std::string_view name) {
+  const auto* const place = std::find(kOriginNames.begin(), kOriginNames.end(), name);
+  if (place == kOriginNames.end()) return std::nullopt;
+  return static_cast<Origin>(place - kOriginNames.begin());
 }
 
 const QuantityLook& LookOf(Quantity quantity) {
@@ -66,7 +76,7 @@ std::optional<Column> Regroup(const Column& column, const std::vector<NodeId>& n
   add(column.total, grouped.total);
   add(column.low, grouped.low);
   add(column.high, grouped.high);
-  grouped.deviation.clear();  // layers that are folded do not vary independently
+  grouped.deviation.clear();  // folded layers do not vary independently
   const auto mark = [&](const std::vector<bool>& from, std::vector<bool>& to) {
     if (from.empty()) return;
     to.assign(nodes, false);
@@ -104,7 +114,7 @@ Column PredictedColumn(Origin origin, std::string by) {
   return column;
 }
 
-Column ShareOf(const Column& column, std::string name) {
+Column ShareOf(const Column& column, const std::string& name) {
   Column share = NamedColumn(name, name, "share", Quantity::kShare);
   share.origin = column.origin;
   share.by = column.by;

@@ -1,5 +1,5 @@
-// Column: one number for every node of a ModelTree. A view is given a tree and any number of these
-// and never asks where they came from: measured beside predicted is two columns.
+// Column: one number for every node of a ModelTree. A view gets a tree and any number of columns
+// and does not know where they came from: measured beside predicted is two columns.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ enum class Quantity : uint8_t {
   kCount,
   kRatio,  // of two numbers of the same kind
   kShare,  // of a whole, 0 to 1
-  kOff,    // by how much of itself one is above another; 0.05: five per cent
+  kOff,    // relative difference of one from another; 0.05: five per cent
   kFlopsPerSecond,
   kFlopsPerJoule,
   kFlopsPerByte,
@@ -32,51 +32,53 @@ enum class Quantity : uint8_t {
 };
 struct QuantityLook {
   std::string_view name;  // "energy"
-  std::string_view unit;  // "J"; empty: a mere number
-  std::string_view key;   // what keys of its parts end with: "_j"
-  bool adds_up = true;    // what a node has is what its parts have together
+  std::string_view unit;  // "J"; empty: no unit
+  std::string_view key;   // suffix of the keys of its parts: "_j"
+  bool adds_up = true;    // the value of a node is the sum of its parts
 };
 const QuantityLook& LookOf(Quantity quantity);
 
 struct Column {
-  // Of what all that was spent it is.
+  // Which part of the energy it covers.
   enum class Of : uint8_t { kAll, kPhase, kChannel, kRank };
 
-  std::string name;   // what --columns calls it: "energy", "flops"; of a part its label
+  std::string name;   // as in --columns: "energy", "flops"; for a part, its label
   std::string key;    // of `total` in JSON and CSV: "energy_j"
-  std::string label;  // at the head of a table
-  // What the keys of everything but `total` begin with: "predicted_" gives "predicted_low_j". Empty
-  // for the one column that a result is about.
+  std::string label;  // heading in a table
+  // Prefix of all keys but that of `total`: "predicted_" gives "predicted_low_j". Empty for the
+  // main column of a result.
   std::string prefix;
   Quantity quantity = Quantity::kEnergy;
   Origin origin = Origin::kMeasured;
-  std::string by;  // who or what says so: a profile, a configuration; may be empty
+  std::string by;  // the profile or configuration that it comes from; may be empty
   Of of = Of::kAll;
-  // By node: its own, and with everything below it. NaN: not known. `self` may be empty: then only
+  // By node: of the node alone, and with everything below it. NaN: unknown. `self` is empty if only
   // the totals are known.
   std::vector<double> self;
   std::vector<double> total;
-  // Between which `total` lies, as sure as who made the column says; empty: not known.
+  // The interval around `total`, at the confidence of the column's maker; empty if unknown.
   std::vector<double> low;
   std::vector<double> high;
-  // Standard deviation of `total` over the steps of a run; empty where there are fewer than two.
+  // Standard deviation of `total` over the steps of a run; empty with fewer than two steps.
   std::vector<double> deviation;
-  // By node: whether an estimate is in `total`. Empty: in none.
+  // By node: whether `total` includes an estimate. Empty: none does.
   std::vector<bool> estimated;
-  // By node: to be taken with care, as `marked_because` says. Empty: none.
+  // By node: to be used with care, for the reason in `marked_because`. Empty: none. JSON and CSV
+  // have it as "ratio_marked", except of the main column, where a text column says it.
   std::vector<bool> marked;
   std::string marked_because;
   char mark = '*';
 
   bool IsMarked(NodeId node) const { return node < marked.size() && marked[node]; }
+  std::string MarkKey() const { return marked.empty() || prefix.empty() ? "" : prefix + "marked"; }
 };
 
-// NaN where a list of numbers ends before the node.
+// NaN if the list is shorter.
 inline double At(const std::vector<double>& values, NodeId node) {
   return node < values.size() ? values[node] : kUnknown;
 }
 
-// What stands beside a tree and is no number: scopes, kinds, shapes.
+// A column of text: scopes, kinds, shapes.
 struct TextColumn {
   enum class Kind : uint8_t {
     kText,
@@ -86,41 +88,43 @@ struct TextColumn {
   std::string key;
   std::string label;
   Kind kind = Kind::kText;
-  std::vector<std::string> values;  // by node; empty: it has none
+  std::vector<std::string> values;  // by node; may be empty
+  // The node that the texts begin at, such as the model, whose scope is empty. It has the text even
+  // so, as node 0 does.
+  NodeId top = 0;
 };
 
-// A tree and what stands beside it; the first column is the one that is sorted and drawn by.
+// A tree and the columns beside it; the first column is the one to sort and draw by.
 struct TreeColumns {
   ModelTree tree;
   std::vector<Column> columns;
   std::vector<TextColumn> texts;
 
-  // By name, of those that are of all that was spent; null: there is none.
+  // Finds a column of all energy (Of::kAll) by name; null if there is none.
   const Column* Find(std::string_view name) const;
   const TextColumn* FindText(std::string_view key) const;
 };
 
-// A tree as it is, and with like layers folded.
+// A tree in full, and with like layers folded.
 struct ShownTree {
   TreeColumns whole;
   TreeColumns folded;
 };
 
-// The column on a tree that its own was folded or merged into: `node_of` says where each node went.
-// A sum of which a part is not known is not known.
-// Nothing where a quantity does not add up: it is to be derived anew.
+// Maps a column onto a tree that its own was folded or merged into: `node_of` gives the new node of
+// each node. A sum with an unknown part is unknown. Nothing for a quantity that does not add up:
+// derive it anew.
 std::optional<Column> Regroup(const Column& column, const std::vector<NodeId>& node_of,
                               size_t nodes);
 
-// A column without numbers, whose other keys begin with its name.
+// A column without numbers whose other keys begin with its name.
 Column NamedColumn(std::string name, std::string key, std::string label, Quantity quantity);
-// A column of energy that stands beside what was measured, without numbers.
+// A column of energy to stand beside the measured one, without numbers.
 Column PredictedColumn(Origin origin, std::string by);
-// What part of the root's total each node has.
-Column ShareOf(const Column& column, std::string name);
+// Each node's share of the root's total.
+Column ShareOf(const Column& column, const std::string& name);
 
-// One column divided by another, node by node; what is unknown in either, or divided by 0, is
-// unknown.
+// One column divided by another, node by node. Unknown where either is unknown or the divisor is 0.
 std::vector<double> Divide(const std::vector<double>& above, const std::vector<double>& below);
 
 }  // namespace beryl

@@ -2,19 +2,13 @@
 
 #include <cmath>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include "base/matchers_for_test.h"
 #include "types/fold_tree.h"
 #include "types/merge_trees.h"
 #include "types/tree_testing.h"
 
 namespace beryl {
 namespace {
-
-using ::testing::DoubleEq;
-using ::testing::ElementsAre;
-using ::testing::IsNan;
 
 ModelTree ThreeLayers() {
   return TreeOf({"m M model", "  h.0 Layer module", "    fc Linear ml", "  h.1 Layer module",

@@ -21,7 +21,7 @@ void Join(std::string& text, std::string_view more) {
   text += more;
 }
 
-// "CPU:0" of "CPU:0:die1", "node2/CPU:0" of "node2/CPU:0:die1"; empty: it is part of nothing.
+// "CPU:0" from "CPU:0:die1", "node2/CPU:0" from "node2/CPU:0:die1"; empty: it is not a part.
 std::string_view WholeOf(std::string_view name) {
   const size_t bare = name.size() - BareDevice(name).size();
   const size_t colon = name.rfind(':');
@@ -31,13 +31,13 @@ std::string_view WholeOf(std::string_view name) {
 
 bool IsBattery(const PowerChannel& channel) { return BareDevice(channel.name) == "battery"; }
 
-// "wall" and "psys" without more say that they read everything.
+// "wall" and "psys" alone read everything.
 bool IsOneOfSeveral(const PowerChannel& channel) {
   return !IsBattery(channel) && BareDevice(channel.name).find(':') != std::string_view::npos;
 }
 
-// Which channels contain which, before it is asked who tells anything. Every step leaves the graph
-// without a cycle: nothing is put into what it contains already.
+// Which channels contain which, silent ones included. Every step keeps the graph free of cycles:
+// nothing is put into its own content.
 class Settler {
  public:
   Settler(const std::vector<PowerChannel>& channels, const std::vector<bool>& tells,
@@ -93,8 +93,8 @@ class Settler {
     }
   }
 
-  // Meters of one place: those of its parts are in what is `outside`, and one of all of it in them.
-  // Returns the innermost, which what is further in is in.
+  // Meters of one place: those of its parts are in `outside`, and one of all of it is in them.
+  // Returns the innermost meters, which contain what is further in.
   Set Settle(const Set& meters, const Set& outside) {
     const auto tells = [&](size_t i) { return tells_[i]; };
     Set parts;
@@ -121,7 +121,7 @@ class Settler {
     return innermost;
   }
 
-  // The channel that one is a part of by its name.
+  // The channel whose part this is, by name.
   Set PackageOf(const PowerChannel& channel) const {
     if (channel.scope == ChannelScope::kOther) return {};
     for (auto whole = WholeOf(channel.name); !whole.empty(); whole = WholeOf(whole)) {
@@ -158,13 +158,13 @@ class Settler {
     return those;
   }
 
-  // Of several of one name, one that tells something.
+  // Of several with one name, prefer one that is not silent.
   std::optional<size_t> Find(std::string_view name) const {
     const auto found = by_name_.find(name);
     return found == by_name_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  // False: there is none of them that it may be put into.
+  // False if it can be put into none of them.
   bool PutInto(size_t channel, Set outer) {
     std::erase_if(outer, [&](size_t i) { return i == channel || IsIn(i, channel); });
     if (outer.empty()) return false;
@@ -197,7 +197,7 @@ class Settler {
   std::vector<bool> settled_;
 };
 
-// What is within a meter that tells nothing is in what contains that.
+// The content of a silent meter is in whatever contains that meter.
 std::vector<size_t> ThoseThatTell(const std::vector<std::vector<size_t>>& within, size_t channel,
                                   const std::vector<bool>& tells) {
   std::vector<size_t> outer;

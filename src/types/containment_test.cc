@@ -2,17 +2,11 @@
 
 #include <random>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include "base/matchers_for_test.h"
 #include "types/note_testing.h"
 
 namespace beryl {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 std::vector<PowerChannel> Channels(const std::vector<std::string>& names) {
   std::vector<PowerChannel> channels;
@@ -184,8 +178,8 @@ TEST(ContainmentTest, OfTwoOfOneNameTheOneThatTellsContains) {
   EXPECT_THAT(Containment(channels).Within(1), ElementsAre(2));
 }
 
-// Whatever meters say: it comes to an end, nothing contains itself, and of every channel something
-// outermost reads it, or it is outermost.
+// For any statements of meters: the search ends, nothing contains itself, and every channel is
+// outermost or inside an outermost one.
 TEST(ContainmentTest, AnyWordsGiveAnOrder) {
   const std::vector<std::string> names = {"wall",   "wall:1", "wall:2",     "battery", "psys",
                                           "psys:1", "CPU:0",  "CPU:0:die1", "CORE:0",  "DRAM:0",

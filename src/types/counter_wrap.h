@@ -1,5 +1,4 @@
-// What it means that an energy counter went down: it wrapped at the end of its range, or it was
-// reset.
+// Decides why an energy counter went down: it wrapped at the end of its range, or it was reset.
 #pragma once
 
 #include <optional>
@@ -8,20 +7,21 @@
 
 namespace beryl {
 
-// No counter is taken to read more than this that has not done so before.
+// The highest power accepted from a counter that has not shown more before.
 inline constexpr Watts kMostCounterPower{1000};
 
-// Two readings of a counter, of which the later is lower.
+// Two readings of a counter; the later one is lower.
 struct CounterFall {
   double before = 0;  // counts
   double after = 0;   // counts
   Joules per_count{1};
-  Seconds elapsed;                   // from the one to the other
-  std::optional<Watts> usual_power;  // as it counts otherwise; nothing: too little is known
+  Seconds elapsed;                   // between the two
+  std::optional<Watts> usual_power;  // of this counter otherwise; nothing: too little is known
 };
 
-// The count at which it wrapped, once; nothing: it was reset, or that cannot be told. `range` is
-// what the meter says; 0: nothing. Then it is one of those that counters of microjoules have.
+// The count at which the counter wrapped, once; nothing if it was reset or that cannot be
+// determined. `range` is the meter's own statement; if it is 0, the usual ranges of microjoule
+// counters are tried.
 std::optional<double> WrapRange(const CounterFall& fall, double range);
 
 }  // namespace beryl

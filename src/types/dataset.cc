@@ -58,7 +58,7 @@ std::vector<Feature> KnownFeatures(const Dataset& data) {
   uint64_t rows = 0;
   for (const ModelRun& run : data.runs) {
     for (const FeatureRow& row : run.features) {
-      // A root without a row of its own says nothing about what was recorded.
+      // A root without a row of its own does not show what was recorded.
       if (std::all_of(row.begin(), row.end(), [](double value) { return std::isnan(value); })) {
         continue;
       }
@@ -74,10 +74,19 @@ std::vector<Feature> KnownFeatures(const Dataset& data) {
 }
 
 std::string InputText(const ModelRun& run) {
-  if (!(run.batch_size > 0) || !(run.seq_len > 0)) return "-";
+  if (!run.batch_size || !run.seq_len) return "-";
   std::array<char, 64> text;
-  const int size = std::snprintf(text.data(), text.size(), "%gx%g", run.batch_size, run.seq_len);
+  const int size = std::snprintf(text.data(), text.size(), "%gx%g", *run.batch_size, *run.seq_len);
   return {text.data(), static_cast<size_t>(size)};
+}
+
+std::string NameOfType(std::string_view type) {
+  std::string name(type);
+  for (char& c : name) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (c == '.') c = '_';  // it would imply a parent
+  }
+  return name;
 }
 
 }  // namespace beryl

@@ -1,10 +1,10 @@
-// DescribedModel: what the operations of a described model cost on one machine, so that energy and
-// time can be told from a description alone.
+// DescribedModel: the cost of a described model's operations on one machine, to predict energy and
+// time from a description alone.
 //
-// A node's operations keep the device busy for D and the host that issues them for H. The device
-// runs behind the host: what a node takes is the larger of D and H + (1 - overlap) x D. Both are
-// sums over operations, by kind: so much for each kernel, each floating-point operation, each byte.
-// ML primitives that were measured have a correction by their shape beside that.
+// A node's operations keep the device busy for D, and the host that issues them for H. The device
+// runs behind the host: a node takes the larger of D and H + (1 - overlap) x D. Both are sums over
+// operations, by kind: a cost for each kernel, each floating-point operation and each byte.
+// Measured ML primitives also have a correction by their shape.
 #pragma once
 
 #include <array>
@@ -48,7 +48,7 @@ std::string_view HostKindName(HostKind kind);
 // ML primitives whose corrections are learned together: the first kinds of kernels.
 inline constexpr size_t kPrimitiveGroups = 6;
 
-// Joules (or seconds) for each kernel, floating-point operation and byte.
+// Joules (or seconds) per kernel, floating-point operation and byte.
 struct DeviceCost {
   double kernel = 0;
   double flop = 0;
@@ -57,19 +57,19 @@ struct DeviceCost {
 
 struct KindCosts {
   std::array<DeviceCost, kDeviceKindCount> device;
-  std::array<double, kHostKindCount> host = {};  // for each time
+  std::array<double, kHostKindCount> host = {};  // per occurrence
 };
 
-// A Gaussian process over the logarithm of shapes: by how much (as a logarithm) primitives of a
-// shape cost other than their kind says. It fades to nothing away from what was measured.
+// A Gaussian process over the logarithm of shapes: how much more (as a logarithm) primitives of a
+// shape cost than their kind predicts. It fades to nothing away from the measured shapes.
 struct ShapeCorrection {
-  double length = 1;  // within which shapes are alike: a factor of e
+  double length = 1;  // distance at which shapes are similar: a factor of e
   double spread = 0;  // standard deviation of the correction
-  double noise = 0;   // of one measurement
+  double noise = 0;   // standard deviation of one measurement
   struct Point {
     std::string type;                  // with its variant
     std::array<double, 4> sizes = {};  // batch, rows, columns, depth
-    double correction = 0;             // mean of what was measured
+    double correction = 0;             // mean of the measurements
     double variance = 0;               // of that mean
   };
   std::vector<Point> points;
@@ -77,19 +77,20 @@ struct ShapeCorrection {
 
 struct OperationCosts {
   double overlap = 0.5;
-  KindCosts alone;   // of primitives measured by themselves
-  KindCosts within;  // of operations within modules and models
-  std::array<double, kPrimitiveGroups> group_factors = {};  // what primitives cost within, of alone
+  KindCosts alone;   // primitives measured by themselves
+  KindCosts within;  // operations within modules and models
+  std::array<double, kPrimitiveGroups> group_factors =
+      {};  // cost of primitives within, relative to alone
   std::array<ShapeCorrection, kPrimitiveGroups> corrections;
-  double host_jitter = 0.05;        // standard deviation of what the host takes, relative
-  double unmeasured_spread = 0.05;  // doubt about primitives of a group that was never measured
+  double host_jitter = 0.05;        // standard deviation of host time, relative
+  double unmeasured_spread = 0.05;  // for primitives of a group that was never measured
 };
 
 struct DescribedModel {
   OperationCosts energy;                  // joules
-  std::optional<OperationCosts> seconds;  // where the data has time
-  // By which a node's noise is multiplied for its interval, by level: ml, module, model. From
-  // models that were held out; 0: none was, there are no intervals.
+  std::optional<OperationCosts> seconds;  // if the data has time
+  // Factor on a node's noise for its interval, by level: ml, module, model. From held-out models;
+  // 0: none were held out, and there are no intervals.
   std::array<double, 3> noise_factors = {};
 };
 

@@ -9,7 +9,7 @@ std::optional<Watts> PowerOf(const DescribedPrediction& prediction, NodeId node)
 
 std::optional<Joules> EnergyPerToken(const DescribedPrediction& prediction, NodeId node) {
   const Description& description = prediction.description;
-  const double tokens = TokensOf(description.input, description.nodes[node].phase);
+  const double tokens = TokensMeant(description.input, description.nodes[node].phase);
   return tokens > 0 ? IfKnown<Joules>(prediction.energy.total[node] / tokens) : std::nullopt;
 }
 

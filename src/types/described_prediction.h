@@ -1,5 +1,5 @@
-// What a model that was never run is predicted to take: energy, and time where that is known, for
-// every node of its description.
+// The predicted energy, and time if known, of every node of a model's description, without running
+// the model.
 #pragma once
 
 #include <optional>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "types/budget.h"
 #include "types/column.h"
 #include "types/dataset.h"
 #include "types/description.h"
@@ -20,30 +21,33 @@ struct DescribedPrediction {
   Provenance provenance;
   Description description;
   std::string profile;     // its name
-  std::string machine;     // what it stands for
-  bool calibrated = true;  // false: by a datasheet, never held against a meter
-  double nominal = 0.9;    // how often what is measured should lie between low and high
-  // Joules by node, with low and high; marked beyond what the profile was trained on, where its
-  // intervals are wide.
+  std::string machine;     // that the profile stands for
+  bool calibrated = true;  // false: from a datasheet, never compared with a meter
+  double nominal = 0.9;    // share of measurements expected between low and high
+  // Joules by node, with low and high. Marked where the node is beyond the profile's training data
+  // and intervals are wide.
   Column energy;
-  std::vector<double> seconds;  // by node; empty: not known
-  ShownTree tree;               // all of it beside the description's own columns, to be shown
+  std::vector<double> seconds;  // by node; empty: unknown
+  ShownTree tree;               // beside the description's own columns, to be shown
   std::vector<Note> notes;
-  // What queries cost: one sequence, image or request is one. Nothing: no electricity was given.
+  std::optional<bool> fits;  // into the machine's memory; nothing: unknown
+  // The cost of queries: a sequence, image or request is one. Nothing: no electricity price was
+  // given.
   std::optional<QueryCosts> costs;
+  std::vector<BudgetVerdict> budget;  // empty: no budget was given
 };
 
-// Nothing: the profile does not know the time, or no tokens go in.
+// Nothing if the profile does not know the time, or no tokens go in.
 std::optional<Watts> PowerOf(const DescribedPrediction& prediction, NodeId node);
-// Over the tokens of the node's phase.
+// Per token of the node's phase; of a generation as a whole, per generated token.
 std::optional<Joules> EnergyPerToken(const DescribedPrediction& prediction, NodeId node);
 
-// A line of a sweep: what was set, and what came of it.
+// One row of a sweep: the values that were set, and the result.
 struct SweepRow {
   std::vector<std::string> values;  // by key of the sweep
-  // Of the whole model: the root is all there is of its tree. Without a profile it has no energy.
+  // For the whole model: its tree has only the root. Without a profile it has no energy.
   DescribedPrediction prediction;
-  std::string failure;  // why there is none: the values contradict each other; empty: there is one
+  std::string failure;  // why there is no result: the values contradict each other; otherwise empty
 };
 struct Sweep {
   Provenance provenance;

@@ -11,6 +11,7 @@ namespace {
 constexpr std::array<std::string_view, 5> kDtypes = {"float32", "float16", "bfloat16", "int8",
                                                      "int4"};
 constexpr std::array<std::string_view, 3> kAttentions = {"eager", "sdpa", "flash"};
+constexpr std::array<std::string_view, 4> kOptimizers = {"sgd", "adam", "adamw", "adafactor"};
 
 template <typename Enum, size_t kSize>
 std::optional<Enum> Parse(const std::array<std::string_view, kSize>& names, std::string_view name) {
@@ -24,6 +25,14 @@ std::optional<Enum> Parse(const std::array<std::string_view, kSize>& names, std:
 std::string_view DtypeName(Dtype dtype) { return kDtypes[static_cast<size_t>(dtype)]; }
 std::optional<Dtype> ParseDtype(std::string_view name) { return Parse<Dtype>(kDtypes, name); }
 
+double ActivationWidth(Dtype dtype) { return dtype == Dtype::kFloat32 ? 4 : 2; }
+
+double WeightWidth(Dtype dtype) {
+  if (dtype == Dtype::kInt8) return 1;
+  if (dtype == Dtype::kInt4) return 0.5;
+  return ActivationWidth(dtype);
+}
+
 std::string_view AttentionName(AttentionKind attention) {
   return kAttentions[static_cast<size_t>(attention)];
 }
@@ -31,8 +40,16 @@ std::optional<AttentionKind> ParseAttention(std::string_view name) {
   return Parse<AttentionKind>(kAttentions, name);
 }
 
+std::string_view OptimizerName(OptimizerKind optimizer) {
+  return kOptimizers[static_cast<size_t>(optimizer)];
+}
+std::optional<OptimizerKind> ParseOptimizer(std::string_view name) {
+  return Parse<OptimizerKind>(kOptimizers, name);
+}
+
 std::string_view RunPhaseName(RunPhase phase) {
-  static constexpr std::array<std::string_view, 4> kNames = {"forward", "prefill", "decode", "all"};
+  static constexpr std::array<std::string_view, 6> kNames = {"forward", "prefill",  "decode",
+                                                             "all",     "backward", "optimizer"};
   return kNames[static_cast<size_t>(phase)];
 }
 
@@ -78,6 +95,11 @@ double TokensOf(const ModelInput& input, RunPhase phase) {
                                               : input.prompt + input.generate;
   }
   return static_cast<double>(input.batch) * static_cast<double>(a_sequence);
+}
+
+double TokensMeant(const ModelInput& input, RunPhase phase) {
+  const bool generation = phase == RunPhase::kAll && input.generate > 0;
+  return TokensOf(input, generation ? RunPhase::kDecode : phase);
 }
 
 double LayersOf(const Description& description) {

@@ -6,18 +6,11 @@
 namespace beryl {
 namespace {
 
-constexpr std::array<std::string_view, 8> kMethodNames = {
-    "law", "end2end", "stepwise", "sum", "unstructured", "baseline", "describe", "datasheet"};
+#define BERYL_METHOD_LOOK(id, name, seeded, features, help) \
+  MethodLook{Method::id, name, seeded, FeatureUse::features, help},
+constexpr std::array kMethods = {BERYL_METHODS(BERYL_METHOD_LOOK)};
+#undef BERYL_METHOD_LOOK
 constexpr std::array<std::string_view, 3> kFeatureSetNames = {"all", "resource", "model"};
-
-template <typename Enum, size_t kCount>
-std::optional<Enum> Parse(const std::array<std::string_view, kCount>& names,
-                          std::string_view name) {
-  for (size_t i = 0; i < kCount; ++i) {
-    if (names[i] == name) return static_cast<Enum>(i);
-  }
-  return std::nullopt;
-}
 
 std::string Decimals(double value, int decimals) {
   std::array<char, 400> text;  // the largest double has 309 digits
@@ -36,23 +29,28 @@ std::string_view Assumed(const LawTerm& term) { return term.measured ? "" : " (a
 
 }  // namespace
 
-std::string_view MethodName(Method method) { return kMethodNames[static_cast<size_t>(method)]; }
+std::span<const MethodLook> Methods() { return kMethods; }
+
+std::string_view MethodName(Method method) { return kMethods[static_cast<size_t>(method)].name; }
 
 std::optional<Method> ParseMethod(std::string_view name) {
-  return Parse<Method>(kMethodNames, name);
+  for (const MethodLook& look : kMethods) {
+    if (look.name == name) return look.method;
+  }
+  return std::nullopt;
 }
 
-bool IsSeeded(Method method) {
-  return method == Method::kEnd2End || method == Method::kStepwise ||
-         method == Method::kUnstructured;
-}
+bool IsSeeded(Method method) { return kMethods[static_cast<size_t>(method)].seeded; }
 
 std::string_view FeatureSetName(FeatureSet features) {
   return kFeatureSetNames[static_cast<size_t>(features)];
 }
 
 std::optional<FeatureSet> ParseFeatureSet(std::string_view name) {
-  return Parse<FeatureSet>(kFeatureSetNames, name);
+  for (size_t i = 0; i < kFeatureSetNames.size(); ++i) {
+    if (kFeatureSetNames[i] == name) return static_cast<FeatureSet>(i);
+  }
+  return std::nullopt;
 }
 
 std::string LawSentence(const EnergyLaw& law) {

@@ -6,9 +6,9 @@ namespace beryl {
 namespace {
 
 TEST(EnergyModel, NamesOfMethodsAreReadBack) {
-  for (const Method method : {Method::kLaw, Method::kEnd2End, Method::kStepwise, Method::kSum,
-                              Method::kUnstructured, Method::kBaseline, Method::kDatasheet}) {
-    EXPECT_EQ(ParseMethod(MethodName(method)), method);
+  for (const MethodLook& look : Methods()) {
+    EXPECT_EQ(ParseMethod(look.name), look.method);
+    EXPECT_EQ(MethodName(look.method), look.name);
   }
   EXPECT_EQ(ParseMethod("Law"), std::nullopt);
   EXPECT_EQ(ParseMethod(""), std::nullopt);

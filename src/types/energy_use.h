@@ -1,5 +1,5 @@
 // What models use energy for: which parts take it, what a query costs, what accuracy it buys.
-// Worked out of a Dataset, from energy that was measured, predicted, or both side by side.
+// Computed from a Dataset, from measured energy, predicted energy, or both.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,21 @@
 
 namespace beryl {
 
-// Where the numbers of an analysis came from.
+// Where the numbers of an analysis come from.
 struct EnergyOrigin {
   Provenance provenance;
   std::string data;
   bool measured = false;     // the data has energy
-  std::string predicted_by;  // name of the profile; empty: nothing was predicted
+  std::string predicted_by;  // name of the profile; empty: no prediction
   std::vector<Note> notes;
 };
 
-// The same energy in the two ways it may be known.
+// The same energy, measured and predicted.
 struct TwoEnergies {
   std::optional<Joules> measured;
   std::optional<Joules> predicted;
 };
-// What they are of `whole`: 0.25 for a quarter. NaN: not known.
+// Their shares of `whole`: 0.25 for a quarter. NaN: unknown.
 struct TwoShares {
   double measured = kUnknown;
   double predicted = kUnknown;
@@ -46,8 +46,8 @@ struct Breakdown {
   uint64_t measured_runs = 0;  // input sizes at which the whole model's energy is known
   uint64_t predicted_runs = 0;
   TwoEnergies whole;
-  // A type of module that has nothing but ML primitives inside, or of ML primitives that stand
-  // beside modules: all nodes of it added up.
+  // All nodes of one type together: modules that contain only ML primitives, or ML primitives
+  // beside modules.
   struct Part {
     std::string type;
     Level level = Level::kModule;
@@ -55,12 +55,12 @@ struct Breakdown {
     TwoEnergies energy;
   };
   std::vector<Part> parts;  // the largest first
-  // What the whole has and the parts have not. Below zero where the parts, each measured alone,
-  // take more than the whole.
+  // The whole minus the parts. Negative if the parts, each measured alone, take more than the
+  // whole.
   TwoEnergies rest;
   TwoEnergies sum;  // of the parts and the rest
-  // The model with like layers folded into one, their energy added up; "measured" and "predicted"
-  // as far as they are known, and what part of the whole each is.
+  // The model with like layers folded and their energy added up: "measured" and "predicted" if
+  // known, and each node's share of the whole.
   TreeColumns tree;
 };
 
@@ -69,16 +69,25 @@ struct Breakdowns {
   std::vector<Breakdown> models;
 };
 
-// What a kilowatt-hour costs and emits, as of when, and who says so.
+// The price and emissions of a kilowatt-hour, with date and source. Nothing: unknown.
 struct Electricity {
   std::string region;
-  double price_per_kwh = kUnknown;
+  std::optional<double> price_per_kwh;
   std::string currency;
   std::string price_date;
   std::string price_source;
-  double co2e_g_per_kwh = kUnknown;
+  std::optional<double> co2e_g_per_kwh;
   std::string carbon_date;
   std::string carbon_source;
+};
+
+// What an amount of energy costs.
+struct EnergyPrice {
+  std::optional<double> kwh;
+  std::optional<double> kwh_low;  // if the energy has an interval
+  std::optional<double> kwh_high;
+  std::optional<double> price;
+  std::optional<double> co2e_kg;
 };
 
 // The energy, money and emissions of many queries. A query is one item of a batch, or several:
@@ -88,27 +97,23 @@ struct QueryCosts {
   Electricity electricity;
   double queries = 1e6;
   double passages = 1;
-  // One model at one input size, by what was measured or by what was predicted.
+  // One model at one input size, measured or predicted.
   struct Row {
     std::string model;
-    double batch_size = 0;
-    double seq_len = 0;
+    std::optional<double> batch_size;
+    std::optional<double> seq_len;
     bool predicted = false;
-    std::optional<Joules> batch_energy;  // of the model, once
+    std::optional<Joules> batch_energy;  // of one run of the model
     std::optional<Joules> query_energy;
-    double kwh = kUnknown;
-    double kwh_low = kUnknown;  // of a prediction with an interval
-    double kwh_high = kUnknown;
-    double price = kUnknown;
-    double co2e_kg = kUnknown;
+    EnergyPrice cost;  // of all queries
   };
   std::vector<Row> rows;
 };
 
-// How accurate a model is at its task, as someone says.
+// How accurate a model is at its task, as reported.
 struct ModelAccuracy {
   std::string model;
-  std::string label;  // to be shown; the model's name where nothing was said
+  std::string label;  // to be shown; defaults to the model's name
   double accuracy = 0;
 };
 
@@ -116,9 +121,9 @@ struct ModelAccuracy {
 struct Tradeoff {
   EnergyOrigin origin;
   std::string accuracy_file;
-  double batch_size = 0;
-  double seq_len = 0;
-  bool size_chosen = false;  // by the user; else the largest that all models have
+  std::optional<double> batch_size;
+  std::optional<double> seq_len;
+  bool size_chosen = false;  // by the user; otherwise the largest that all models have
   struct Point {
     std::string model;
     std::string label;
@@ -126,23 +131,23 @@ struct Tradeoff {
     TwoEnergies energy;
     std::optional<Joules> low;  // of the prediction
     std::optional<Joules> high;
-    // On the Pareto front: none of the others takes less and is as accurate, or takes as little
-    // and is more accurate.
+    // On the Pareto front: no other model takes less energy at the same accuracy or more, or the
+    // same energy at higher accuracy.
     bool optimal_measured = false;
     bool optimal_predicted = false;
   };
   std::vector<Point> points;  // by energy, the least first
   std::optional<Joules> budget;
   std::optional<double> target;
-  // Positions in `points`. Nothing: no model is that frugal or that accurate.
+  // Positions in `points`. Nothing: no model meets the limit.
   struct Choice {
     bool predicted = false;
     std::optional<size_t> within_budget;  // the most accurate
-    std::optional<size_t> at_target;      // the one that takes least
+    std::optional<size_t> at_target;      // the one with the least energy
   };
-  std::vector<Choice> choices;                // a measured and a predicted one, as far as known
+  std::vector<Choice> choices;                // a measured and a predicted one, if known
   std::vector<std::string> without_accuracy;  // models of the data
-  std::vector<std::string> without_energy;    // models of the accuracies: not in the data
+  std::vector<std::string> without_energy;    // models with an accuracy that are not in the data
   std::vector<std::string> without_size;      // in both, but not at this input size
 };
 

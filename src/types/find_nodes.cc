@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::string_view kAnyLevels = "**";
 
-// A walk that goes back to the last star when a letter does not fit; `same` compares one item of
-// the pattern with one of the text, `star` says which items stand for any number of items.
+// Backtracks to the last star on a mismatch. `same` compares an item of the pattern with one of the
+// text; `star` says which items match any number of items.
 template <typename Pattern, typename Text, typename Star, typename Same>
 bool Glob(const Pattern& pattern, const Text& text, Star&& star, Same&& same) {
   size_t p = 0;
@@ -37,7 +37,7 @@ bool Glob(const Pattern& pattern, const Text& text, Star&& star, Same&& same) {
   return p == pattern.size();
 }
 
-// The end of a path with as many parts as `parts`.
+// The end of a path, with as many elements as `parts`.
 std::string_view Tail(std::string_view path, size_t parts) {
   size_t at = path.size();
   for (size_t i = 0; i < parts && at != std::string_view::npos; ++i) {
@@ -100,13 +100,12 @@ std::vector<NodeId> FindNodes(const ModelTree& tree, std::string_view pattern) {
 }
 
 std::vector<std::string> NearPaths(const ModelTree& tree, std::string_view pattern, size_t most) {
-  // Distance costs the product of the lengths; a giant tree's nodes near the top are enough to
-  // help.
+  // Edit distance costs the product of the lengths; in a giant tree, nodes near the top are enough.
   constexpr NodeId kMostNodes = 20'000;
   constexpr size_t kLongest = 300;
   pattern = pattern.substr(0, kLongest);
   const size_t parts = Split(pattern, '/').size();
-  std::map<std::string, size_t> distance_of;  // of ends of paths: many nodes share one
+  std::map<std::string, size_t> distance_of;  // by end of path: many nodes share one
   std::vector<std::pair<size_t, std::string>> found;
   for (NodeId id = 1; id < std::min(tree.size(), kMostNodes); ++id) {
     std::string path = NodePath(tree, id);
@@ -114,7 +113,7 @@ std::vector<std::string> NearPaths(const ModelTree& tree, std::string_view patte
     const std::string tail(Tail(path, parts));
     auto [place, is_new] = distance_of.try_emplace(tail, 0);
     if (!is_new) continue;  // one example of a name is enough
-    // A word that is a part of the name is nearer than any misspelling.
+    // A word contained in the name is nearer than any misspelling.
     place->second = tail.find(pattern) != std::string::npos ? 1 : 1 + EditDistance(tail, pattern);
     found.emplace_back(place->second, std::move(path));
   }

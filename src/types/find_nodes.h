@@ -1,8 +1,7 @@
-// Finding nodes by path and pattern.
+// Finds nodes by path and pattern.
 //
-// Patterns over paths: `*` stands for anything within a level, `?` for one character, `**` as a
-// whole level for any number of levels, none included. A pattern meets a path from its first to its
-// last level.
+// In a pattern, `*` matches anything within a level, `?` one character, and `**` as a whole level
+// any number of levels, including none. A pattern must match the whole path.
 #pragma once
 
 #include <string>
@@ -22,16 +21,16 @@ class PathPattern {
   std::vector<std::string> levels_;
 };
 
-// By node: whether it or a node above it is met.
+// By node: whether it or a node above it matches.
 std::vector<bool> NodesMet(const PathPattern& pattern, const ModelTree& tree);
-// Paths of the topmost nodes that are met.
+// Paths of the topmost matches.
 std::vector<std::string> PathsMet(const PathPattern& pattern, const ModelTree& tree);
 
-// The nodes that `pattern` names: a whole path, else the ends of paths or of scopes
-// ("layer.0.attention"), else a path with * for anything but "/", ** for anything and ? for a
-// character. Empty: none.
+// The nodes that `pattern` names: a whole path; or else the ends of paths or scopes
+// ("layer.0.attention"); or else a path with * for anything but "/", ** for anything and ? for a
+// character. Empty if there are none.
 std::vector<NodeId> FindNodes(const ModelTree& tree, std::string_view pattern);
-// Paths that were perhaps meant, the nearest first.
+// Similar paths, the nearest first.
 std::vector<std::string> NearPaths(const ModelTree& tree, std::string_view pattern, size_t most);
 
 }  // namespace beryl

@@ -12,11 +12,10 @@
 namespace beryl {
 namespace {
 
-// How much of their substructure two layers must share. Real frameworks leave small differences
-// between layers that are the same in the program: a constant that only the first one keeps, a bias
-// that only the first one has.
+// How much of their substructure two layers must share. Frameworks leave small differences between
+// equal layers: a constant or a bias that only the first one has.
 constexpr double kAlike = 0.7;
-// A stem with more different substructures than this is not a repetition of anything.
+// A stem with more distinct substructures than this is not a repetition.
 constexpr size_t kMostKinds = 16;
 
 // A node while folding: one or several nodes of the tree below.
@@ -24,7 +23,7 @@ struct Draft {
   std::vector<NodeId> originals;
   std::vector<NodeId> children;  // drafts
   std::string name;
-  std::string key;  // tells it from its siblings, and pairs it with a sibling layer's child
+  std::string key;  // distinguishes it from siblings, and pairs it with a child of a sibling layer
   uint32_t folded = 1;
   std::string range;
 };
@@ -41,8 +40,8 @@ class Folder {
   }
 
   Folding Run() {
-    // Children have higher numbers than their parents, so this goes from the inside out: layers of
-    // layers are compared with their own layers folded already.
+    // Children have higher numbers than their parents, so this goes from the inside out: nested
+    // layers are folded before their parents are compared.
     for (NodeId id = tree_.size(); id-- > 0;) FoldChildren(id);
     return Rebuild();
   }
@@ -50,19 +49,13 @@ class Folder {
  private:
   const TreeNode& Original(NodeId draft) const { return tree_[drafts_[draft].originals.front()]; }
 
-  // Whether a node is called by its class and a number that counts over the whole program.
-  bool IsNumberedByClass(NodeId draft) const {
-    const TreeNode& node = Original(draft);
-    return IsModule(node.level) && !node.type.empty() && node.name.starts_with(node.type + "_");
-  }
-
   void FoldChildren(NodeId parent) {
-    // What a child is called from inside a layer: by class and position where its number counts
-    // over the whole program, and among siblings of the same name.
+    // The name of a child inside a layer: by class and position if its number counts over the whole
+    // program, and among siblings of the same name.
     std::map<std::string, int> seen;
     for (const NodeId child : drafts_[parent].children) {
       Draft& draft = drafts_[child];
-      const bool by_class = IsNumberedByClass(child);
+      const bool by_class = IsNumberedByClass(Original(child));
       draft.key = by_class ? Original(child).type : draft.name;
       const int place = seen[draft.key]++;
       if (by_class || place > 0) draft.key += "#" + std::to_string(place);
@@ -74,20 +67,20 @@ class Folder {
     for (auto& [stem, members] : by_stem) FoldSiblings(parent, stem, std::move(members));
   }
 
-  // The name of a child without its number, if it can be one of several layers.
+  // The name of a child without its number, if it may be one of several layers.
   std::optional<std::string> Stem(NodeId parent, NodeId child) const {
     const Draft& draft = drafts_[child];
     const TreeNode& node = Original(child);
     if (draft.children.empty() || draft.originals.size() > 1) return std::nullopt;
     // Linear_0, Linear_1 and Linear_2 of an attention are its query, key and value, not three
-    // layers: a module of a class has to have modules inside to be a layer.
+    // layers: a module named by class must contain modules to be a layer.
     if (!IsModule(node.level) || (node.level == Level::kMl && !node.type.empty())) {
       return std::nullopt;
     }
     const auto numbered = SplitNumber(draft.name);
     if (!numbered) return std::nullopt;
-    if (!IsNumberedByClass(child)) {
-      // `dense`, `dense_1`, `dense_2`: the number was put there to make a name unique.
+    if (!IsNumberedByClass(Original(child))) {
+      // `dense`, `dense_1`, `dense_2`: the number only makes the name unique.
       std::string_view bare = numbered->stem;
       while (bare.ends_with('_') || bare.ends_with('.')) bare.remove_suffix(1);
       const auto& siblings = drafts_[parent].children;
@@ -135,8 +128,8 @@ class Folder {
       Draft& draft = drafts_[first];
       draft.range = RangeText(numbers);
       draft.name = FoldedName(stem, clusters.size() == 1 ? "" : draft.range);
-      // Where numbers go on from one group of layers to the next, the groups are still alike.
-      if (clusters.size() == 1 && !IsNumberedByClass(first)) draft.key = draft.name;
+      // If numbers continue from one group of layers to the next, the groups are still alike.
+      if (clusters.size() == 1 && !IsNumberedByClass(Original(first))) draft.key = draft.name;
       draft.folded = static_cast<uint32_t>(cluster.members.size());
       NameByPosition(first);
     }
@@ -177,7 +170,7 @@ class Folder {
     return all == 0 ? 1 : static_cast<double>(shared) / static_cast<double>(all);
   }
 
-  // Puts `from` and everything below it into `into`.
+  // Merges `from` and everything below it into `into`.
   void Merge(NodeId into, NodeId from) {
     std::vector<std::pair<NodeId, NodeId>> stack = {{into, from}};
     while (!stack.empty()) {
@@ -199,8 +192,8 @@ class Folder {
     }
   }
 
-  // Below a folded layer, a number that counts over the whole program says nothing any more:
-  // `Linear_6` becomes `Linear[0]`, its position.
+  // Below a folded layer, a number that counts over the whole program is meaningless: `Linear_6`
+  // becomes `Linear[0]`, its position.
   void NameByPosition(NodeId top) {
     std::vector<NodeId> stack = {top};
     while (!stack.empty()) {
@@ -208,11 +201,11 @@ class Folder {
       stack.pop_back();
       std::map<std::string, int> count;
       for (const NodeId child : drafts_[at].children) {
-        if (IsNumberedByClass(child)) ++count[Original(child).type];
+        if (IsNumberedByClass(Original(child))) ++count[Original(child).type];
       }
       for (const NodeId child : drafts_[at].children) {
         stack.push_back(child);
-        if (!IsNumberedByClass(child) || drafts_[child].folded > 1) continue;
+        if (!IsNumberedByClass(Original(child)) || drafts_[child].folded > 1) continue;
         const std::string& type = Original(child).type;
         const std::string& key = drafts_[child].key;
         drafts_[child].name =

@@ -1,4 +1,4 @@
-// Folding: like layers of a model become one node, so that a tree can be taken in.
+// Folding: replaces like layers of a model by one node, so that a tree fits on a page.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace beryl {
 
-// A tree in which others stand folded, and where each of their nodes went.
+// A folded tree, and the new node of each original node.
 struct Folding {
   ModelTree tree;
-  std::vector<NodeId> node_of;  // by node of the tree that was folded
+  std::vector<NodeId> node_of;  // by node of the original tree
 };
 
-// Siblings whose names differ only in a number (`layer_3`, `layers.3`, `h.3`, `block3`,
-// `BertLayer_3`), that have parts and nearly the same ones, become one node, `layer_*`. Never by a
-// list of names. Modules that are numbered by class over the whole program are named by their
-// position among their siblings inside a folded layer, `Linear[0]`.
+// Siblings become one node, `layer_*`, if their names differ only in a number (`layer_3`,
+// `layers.3`, `h.3`, `block3`, `BertLayer_3`) and they have nearly the same parts. No list of names
+// is involved. Modules numbered by class over the whole program are named by their position among
+// their siblings inside a folded layer, `Linear[0]`.
 //
-// `differs`, if it is given, keeps two siblings apart that only look alike: they do other work.
+// `differs`, if given, keeps siblings apart that only look alike but do different work.
 using Differs = std::function<bool(NodeId, NodeId)>;
 Folding Fold(const ModelTree& tree, const Differs& differs = {});
 

@@ -1,4 +1,4 @@
-// Why a meter told nothing for a stretch of time.
+// Why a meter gives no energy for a stretch of time.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,18 @@
 namespace beryl {
 
 enum class GapReason : uint8_t {
-  kNotTold,             // there is a gap, and nobody wrote down why
-  kCounterWentDown,     // a reset, or a wrap at a range that is not known
-  kCounterReset,        // it went down, and that is no wrap
-  kCounterStoodStill,   // and went on from where it had stopped
-  kStoodStillToTheEnd,  // of the recording
+  kNotTold,             // no reason was recorded
+  kCounterWentDown,     // a reset, or a wrap at an unknown range
+  kCounterReset,        // it went down, and not by a wrap
+  kCounterStoodStill,   // and then continued from where it had stopped
+  kStoodStillToTheEnd,  // until the end of the recording
   kCounterNeverMoved,
-  kSteppedOnce,  // since when it had counted is not known
+  kSteppedOnce,  // unknown since when it had been counting
   kMayHaveWrapped,
   kNotRead,
-  kStoppedMeanwhile,  // it could not be read, and did not go on counting
+  kStoppedMeanwhile,  // it could not be read, and did not keep counting
   kNotReadAnyMore,
-  kOursNotKnown,  // what part of it the watched processes used
+  kOursNotKnown,  // unknown which part the watched processes used
   kMeterToldNothing,
   kBeforeFirstReading,
   kAfterLastReading,

@@ -1,4 +1,4 @@
-// LivePower: what the monitor knows just now, for those who come by and ask.
+// LivePower: the current state of the monitor, for its clients.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,17 @@ struct LiveDevice {
   std::optional<Joules> ours;
 };
 
+// The energy of devices between two moments of a session.
+struct LiveWindow {
+  std::string name;
+  Nanos start;
+  Nanos end;
+  std::vector<LiveDevice> devices;
+  // Of all devices together; nothing if one of them is unknown.
+  std::optional<Joules> energy;
+  std::optional<Joules> ours;
+};
+
 struct LiveSession {
   uint64_t id = 0;
   std::string name;
@@ -39,13 +50,13 @@ struct LiveSession {
 
 struct LivePower {
   Provenance provenance;
-  std::string host;  // the name of the machine in its network
-  Nanos start;       // since when energy is counted
+  std::string host;  // network name of the machine
+  Nanos start;       // energy counts from here
   Nanos time;
   std::vector<LiveChannel> channels;
-  std::vector<LiveSession> sessions;  // those that run
-  uint64_t sessions_started = 0;      // ever
-  uint64_t sessions_refused = 0;      // ever
+  std::vector<LiveSession> sessions;  // running sessions
+  uint64_t sessions_started = 0;      // since the monitor started
+  uint64_t sessions_refused = 0;      // since the monitor started
   SamplerCost cost;
 };
 

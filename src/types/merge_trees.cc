@@ -11,7 +11,7 @@
 namespace beryl {
 namespace {
 
-// A node of the merged tree while it grows: the nodes of each tree that it stands for.
+// A node of the merged tree under construction: the nodes of each tree that it stands for.
 struct Draft {
   std::string name;
   std::vector<std::vector<NodeId>> members;  // by tree
@@ -33,7 +33,7 @@ class Merger {
  private:
   const TreeNode& Node(size_t tree, NodeId id) const { return (*trees_[tree])[id]; }
 
-  // Whether a node is called by its class and a number that counts over the whole program.
+  // Whether a node is named by its class and a number that counts over the whole program.
   static bool IsNumberedByClass(const TreeNode& node) {
     return IsModule(node.level) && !node.type.empty() && node.folded == 1 &&
            node.name.starts_with(node.type);
@@ -47,7 +47,7 @@ class Merger {
     return children;
   }
 
-  // `layer_*` of folded layers, whichever of them they are: a longer model has other numbers.
+  // `layer_*` for folded layers, whatever their numbers: a longer model has other numbers.
   static std::string StarName(const TreeNode& node) { return FoldedName(FoldedStem(node), ""); }
 
   void Grow(NodeId at) {
@@ -56,8 +56,8 @@ class Merger {
       children.push_back(ChildrenOf(drafts_[at], tree));
     }
     std::set<std::string> folded;
-    // The names that modules of a class have, by tree. Where the trees do not agree, their numbers
-    // count over programs that differ, and position is what tells them apart.
+    // The names of modules of a class, by tree. If the trees disagree, the numbers count over
+    // different programs, and position identifies modules.
     std::map<std::string, std::map<size_t, std::vector<std::string>>> of_class;
     for (size_t tree = 0; tree < trees_.size(); ++tree) {
       for (const NodeId child : children[tree]) {

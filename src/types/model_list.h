@@ -1,4 +1,4 @@
-// ModelList: models that are known by name, and how large they are.
+// ModelList: models that are known by name, and their sizes.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ struct ModelList {
     std::string name;
     std::string family;       // its model_type
     uint64_t parameters = 0;  // of the bare model, without a head
-    double layers = 0;        // that a token passes through; of both encoder and decoder
-    double flops = 0;         // of one default input: so many tokens, or one image
-    int64_t tokens = 0;       // of it; of an image its patches
+    double layers = 0;        // that a token passes through; encoder plus decoder
+    double flops = 0;         // for one default input: `tokens` tokens, or one image
+    int64_t tokens = 0;       // of that input; for an image, its patches
   };
   std::vector<Row> rows;
 };

@@ -32,7 +32,7 @@ std::optional<Level> ParseLevel(std::string_view name) {
 }
 
 ModelTree MakeTree(std::vector<TreeNode> drafts, std::vector<NodeId>* place) {
-  // Children as lists: the first child of each draft, and the next sibling.
+  // Children as linked lists: the first child of each draft, and the next sibling.
   std::vector<NodeId> first(drafts.size(), kNoNode);
   std::vector<NodeId> next(drafts.size(), kNoNode);
   for (size_t draft = drafts.size(); draft-- > 1;) {
@@ -71,6 +71,10 @@ void CloseTree(ModelTree& tree) {
 std::string NodePath(const ModelTree& tree, NodeId node) { return JoinNames(tree, node, '/'); }
 std::string ScopeOf(const ModelTree& tree, NodeId node) { return JoinNames(tree, node, '.'); }
 
+bool IsNumberedByClass(const TreeNode& node) {
+  return IsModule(node.level) && !node.type.empty() && node.name.starts_with(node.type + "_");
+}
+
 std::string FoldedName(std::string_view stem, std::string_view range) {
   std::string name(stem);
   return range.empty() ? name + "*" : name.append("[").append(range).append("]");
@@ -87,7 +91,7 @@ std::string_view FoldedStem(const TreeNode& node) {
 
 std::string NodeLabel(const TreeNode& node) {
   if (node.folded <= 1) return node.name;
-  // Of many runs of numbers, the first two and the last.
+  // Of many ranges, the first two and the last.
   std::string_view range = node.folded_range;
   const size_t second = range.find(',', range.find(',') + 1);
   const size_t last = range.rfind(',');

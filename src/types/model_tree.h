@@ -1,5 +1,5 @@
-// ModelTree: the structure of a program: what was run, described, predicted or learned from. Built
-// once and never changed; every number stands beside it, in a Column.
+// ModelTree: the structure of a program that was run, described, predicted or learned from. Built
+// once and never changed; every number is in a Column beside it.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace beryl {
 using NodeId = uint32_t;
 inline constexpr NodeId kNoNode = ~NodeId{0};
 
-// kMl: a module without modules inside (Linear, LayerNorm), or a function that a model's
-// description takes as one (MatMul, Softmax). kMath: an operation of the framework (addmm).
-// kKernel: what an accelerator ran for it.
+// kMl: a module without modules inside (Linear, LayerNorm), or a function that a description treats
+// like one (MatMul, Softmax). kMath: an operation of the framework (addmm). kKernel: what an
+// accelerator executed for it.
 enum class Level : uint8_t { kModel, kModule, kMl, kMath, kKernel };
 inline constexpr size_t kLevelCount = 5;
 std::string_view LevelName(Level level);  // "model", "module", "ml", "math", "kernel"
 std::optional<Level> ParseLevel(std::string_view name);
-// Whether nodes of this level are modules of the program, the whole of it left out.
+// Whether nodes of this level are modules of the program, excluding the whole program.
 inline bool IsModule(Level level) { return level == Level::kModule || level == Level::kMl; }
 
 struct TreeNode {
@@ -30,12 +30,12 @@ struct TreeNode {
   Level level = Level::kModule;
   std::string name;
   std::string type;  // class of a module, type of an operation; may be empty
-  // How many like nodes stand folded in this one, and which ("0-11"); 1 and empty: none.
+  // How many like nodes are folded into this one, and which ("0-11"); 1 and empty: none.
   uint32_t folded = 1;
   std::string folded_range;
 };
 
-// Nodes in pre-order; node 0 is the root and always there.
+// Nodes in pre-order; node 0 is the root and always exists.
 struct ModelTree {
   std::vector<TreeNode> nodes;
 
@@ -71,29 +71,32 @@ class Children {
   NodeId node_;
 };
 
-// A tree of nodes that are in any order in which parents stand before their children; siblings stay
-// in theirs. `parent` is an index into `drafts`, `end` and `depth` are filled in. `place`, if it is
-// given, says where each of them went.
+// Builds a tree from nodes in any order in which parents precede their children; siblings keep
+// their order. `parent` is an index into `drafts`; `end` and `depth` are filled in. `place`, if
+// given, receives the new position of each node.
 ModelTree MakeTree(std::vector<TreeNode> drafts, std::vector<NodeId>* place = nullptr);
-// Fills in `end` and `depth` of nodes that are in pre-order.
+// Fills in `end` and `depth` of nodes in pre-order.
 void CloseTree(ModelTree& tree);
 
 // The path of a node from below the root, joined by "/".
 std::string NodePath(const ModelTree& tree, NodeId node);
-// The same joined by ".": its scope, where names are those of attributes (encoder.layer.0).
+// The same joined by ".": the scope, if names are attributes (encoder.layer.0).
 std::string ScopeOf(const ModelTree& tree, NodeId node);
-// What a node is called where people read: "layer.0-11 ×12" where like ones are folded in it.
+// Whether a module is named by its class and a number that counts over the whole program:
+// `BertLayer_3`.
+bool IsNumberedByClass(const TreeNode& node);
+// The name of a node for readers: "layer.0-11 ×12" if like nodes are folded into it.
 std::string NodeLabel(const TreeNode& node);
-// The name of a node that others are folded in, as paths and patterns have it: "layer.*", and
-// "layer.[0-3]" with a range, where some of them are not alike. And the "layer." of it.
+// The name of a folded node in paths and patterns: "layer.*", or "layer.[0-3]" with a range if only
+// some are alike. And its stem, "layer.".
 std::string FoldedName(std::string_view stem, std::string_view range);
 std::string_view FoldedStem(const TreeNode& node);
 // "0-11"; "0,2,4-6".
 std::string RangeText(std::vector<uint64_t> numbers);
 
-// What nodes have with everything below them, from what each has itself.
+// The total of each node with everything below it, from the nodes' own values.
 std::vector<double> RollUp(const ModelTree& tree, std::vector<double> self);
-// Whether a node or any below it is marked.
+// Whether a node or any node below it is marked.
 std::vector<bool> RollUp(const ModelTree& tree, std::vector<bool> marks);
 
 }  // namespace beryl

@@ -17,6 +17,13 @@ TEST(ModelTreeTest, APathStartsBelowTheRoot) {
   EXPECT_EQ(NodePath(tree, 3), "pooler");
 }
 
+TEST(ModelTreeTest, ModulesAreNumberedByClass) {
+  EXPECT_TRUE(IsNumberedByClass({.name = "BertLayer_3", .type = "BertLayer"}));
+  EXPECT_FALSE(IsNumberedByClass({.name = "layer_3", .type = "BertLayer"}));
+  EXPECT_FALSE(IsNumberedByClass({.name = "layer_3"}));
+  EXPECT_FALSE(IsNumberedByClass({.level = Level::kMath, .name = "mm_3", .type = "mm"}));
+}
+
 TEST(ModelTreeTest, LevelsHaveNames) {
   EXPECT_EQ(LevelName(Level::kModel), "model");
   EXPECT_EQ(LevelName(Level::kModule), "module");

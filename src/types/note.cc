@@ -53,6 +53,28 @@ std::optional<NoteKind> FindNoteKind(std::string_view name) {
 
 NoteClass ClassOf(NoteKind kind) { return LookOf(kind).note_class; }
 
+bool SaysIncomplete(NoteKind kind) {
+  switch (kind) {
+    case NoteKind::kFileCutShort:
+    case NoteKind::kFileDamaged:
+    case NoteKind::kRunFileHeaderCut:
+    case NoteKind::kRunFileNotFinished:
+    case NoteKind::kRunFileBlockTooLarge:
+    case NoteKind::kRunFileBlockCut:
+    case NoteKind::kRunFileChecksumWrong:
+    case NoteKind::kRunFileBlockNotRead:
+    case NoteKind::kRunFileOperationsNotRead:
+    case NoteKind::kBlocksDamaged:
+    case NoteKind::kRecorderKilled:
+    case NoteKind::kNoEvents:
+    case NoteKind::kNoOperations:
+    case NoteKind::kNoEventIsOperation:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::vector<std::string_view> KeysOf(NoteKind kind) {
   const std::string_view keys = LookOf(kind).keys;
   return keys.empty() ? std::vector<std::string_view>() : Split(keys, ' ');

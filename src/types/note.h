@@ -1,5 +1,5 @@
-// Note: what a reader has to know to trust a result, or what was taken for granted. Rooms say which
-// of a closed set of things it is, of what, and with which figures; views put it into words.
+// Note: something a reader must know to trust a result, or an assumption. Rooms choose one of a
+// closed set of kinds, a subject and figures; views put it into words.
 #pragma once
 
 #include <cmath>
@@ -18,11 +18,11 @@
 namespace beryl {
 
 enum class NoteClass : uint8_t {
-  kTold,      // how far the numbers hold
-  kAssumed,   // taken for granted, because nobody said otherwise
-  kDropped,   // of the input: meant to be used, and could not be
-  kSkipped,   // of the input: not what is looked for, by its nature
-  kRepaired,  // of the input: used after all
+  kTold,      // how reliable the numbers are
+  kAssumed,   // an assumption, because nothing else was specified
+  kDropped,   // input that should have been used but could not be
+  kSkipped,   // input of a kind that is not used
+  kRepaired,  // input that was used after a repair
 };
 std::string_view NoteClassName(NoteClass note_class);  // "note", "assumed", "dropped", ...
 
@@ -41,17 +41,16 @@ inline constexpr auto kAllNoteKinds = {
 std::string_view NoteKindName(NoteKind kind);  // "counter_wrapped": in JSON and run files
 std::optional<NoteKind> FindNoteKind(std::string_view name);
 NoteClass ClassOf(NoteKind kind);
-// What its values are called, in their order. The end of a key is its unit: "missing_s", "share".
+// Keys of the values, in order. The suffix of a key is its unit: "missing_s", "share".
 std::vector<std::string_view> KeysOf(NoteKind kind);
 
-// A number in the unit of its key, a text, why there is a gap; or nothing: not known.
+// A number in the unit of its key, a text, the reason of a gap, or nothing if unknown.
 class NoteValue {
  public:
   using Held = std::variant<std::monostate, double, std::string, GapReason>;
 
   NoteValue() = default;
-  // Not inline: GCC 12 takes a text that a list of values does not hold for one that is not
-  // initialised.
+  // Not inline: GCC 12 warns that the unused text of a list of values is uninitialised.
   NoteValue(const NoteValue&);
   NoteValue(NoteValue&&) noexcept;
   NoteValue& operator=(const NoteValue&);
@@ -93,31 +92,35 @@ struct Note {
       : kind(of), subject(std::move(about)), values(std::move(figures)) {}
 
   NoteKind kind;
-  std::string subject;            // the channel, device, model ... that it is about; empty: the run
-  std::vector<NoteValue> values;  // by KeysOf(kind); those that are missing are not known
+  std::string subject;            // the channel, device, model ...; empty: the run
+  std::vector<NoteValue> values;  // by KeysOf(kind); missing ones are unknown
   uint64_t count = 1;
-  // Where it was for the first time: "data.csv:12", the path of a node; or a byte of the text of a
-  // file, decompressed. Empty: there is no such place.
+  // The first place: "data.csv:12", the path of a node, or a byte of a file's decompressed text.
+  // Empty if there is none.
   std::string first;
   std::optional<uint64_t> first_byte;
-  // The file, run or phase that it belongs to, where a result has several.
+  // The file, run or phase that it belongs to, if a result has several.
   std::string source;
 
   bool operator==(const Note&) const = default;
 };
 
-// Nothing: it has no such value, or that is not known.
+// Whether a note of this kind says that input is incomplete: part of a run is missing, so that it
+// may have used more than is known.
+bool SaysIncomplete(NoteKind kind);
+
+// Nothing if it has no such value or the value is unknown.
 const NoteValue* FindValue(const Note& note, std::string_view key);
 
-// The same thing of the same subject, once more: its count grows, and its first place and values
-// stay. Otherwise it is added.
+// Increases the count if there is a note of this kind and subject, whose first place and values
+// stay; otherwise adds it.
 void CountNote(std::vector<Note>& notes, const Note& note);
 
 // Adds notes that belong to `source`.
 void AppendNotes(std::vector<Note>& to, const std::vector<Note>& notes,
                  const std::string& source = {});
 
-// "counter_wrapped CPU:0 wraps=3": for where there are no words, and for tests.
+// "counter_wrapped CPU:0 wraps=3": for tests, and where there are no words.
 std::string PlainText(const Note& note);
 std::string PlainText(const NoteValue& value);
 

@@ -3,15 +3,11 @@
 #include <limits>
 #include <set>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include "base/matchers_for_test.h"
 #include "types/note_testing.h"
 
 namespace beryl {
 namespace {
-
-using ::testing::ElementsAre;
 
 TEST(NoteTest, EveryKindHasANameOfItsOwnAndKeysThatLeaveTheOthersAlone) {
   std::set<std::string_view> names;

@@ -1,4 +1,4 @@
-// Notes as tests look at them.
+// Notes as text, for tests.
 #pragma once
 
 #include <string>

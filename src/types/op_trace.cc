@@ -51,7 +51,7 @@ uint16_t OpTrace::DeviceNumber(const std::string& name) {
 }
 
 uint16_t OpTrace::RankNumber(const std::string& name) {
-  // The rank without a name is there for runs that have none: the first name takes its place.
+  // The unnamed rank is for runs without ranks: the first name replaces it.
   if (ranks.size() == 1 && ranks.front().empty() && kinds.empty()) ranks.front() = name;
   return NumberOf(name, ranks);
 }
@@ -82,6 +82,14 @@ OpGlance OpTrace::Glance() const {
   glance.devices.resize(devices.size());
   for (const Op& op : ops) glance.devices[op.device].Include(op.start, op.end, 1);
   return glance;
+}
+
+std::vector<uint64_t> OpTrace::CountKinds() const {
+  std::vector<uint64_t> counts(kinds.size(), 0);
+  ForEachSpan([&](std::span<const Op> some) {
+    for (const Op& op : some) ++counts[op.kind];
+  });
+  return counts;
 }
 
 size_t OpTrace::Unpack() {

@@ -1,4 +1,4 @@
-// OperationTable: what every operation took, by qualified name, phase and channel.
+// OperationTable: the energy of every operation, by qualified name, phase and channel.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,24 @@
 
 namespace beryl {
 
-// A row of the operation table: all runs of one qualified name in one phase, and what they took
-// from one channel.
+// A row: all executions of one qualified name in one phase, and the energy they took from one
+// channel.
 struct OperationRow {
   std::string name;
-  std::string device;  // the channel whose energy it is
+  std::string device;  // the channel that the energy comes from
   std::string type;
   Phase phase = Phase::kForward;
-  std::optional<Joules> energy;       // self energy; nothing: no meter, or none at that time
-  Origin origin = Origin::kMeasured;  // estimated: all or part of that energy is
+  std::optional<Joules> energy;       // self energy; nothing: no meter, or no reading at that time
+  Origin origin = Origin::kMeasured;  // kEstimated if all or part of that energy is estimated
   std::optional<Joules> static_part;
-  Seconds time;  // at work; of a row with energy, as far as its power was known
+  Seconds time;  // at work; with energy, only the time for which power was known
   std::optional<Watts> power;
   uint64_t count = 0;
-  // Energy a step, over the steps of the run; nothing where there are fewer than two.
+  // Mean energy per step; nothing with fewer than two steps.
   std::optional<Joules> mean_step_energy;
   std::optional<Joules> deviation_step_energy;
   std::optional<Watts> deviation_step_power;  // of the power in each step it ran in
-  std::vector<std::string> shapes;            // of the inputs; the first few that occur
+  std::vector<std::string> shapes;            // of the inputs; the first few
   uint32_t layers = 1;                        // in a summary: how many layers were added up
 };
 

@@ -1,6 +1,7 @@
 #include "types/power_trace.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace beryl {
@@ -17,30 +18,16 @@ ChannelScope ScopeOfName(std::string_view name) {
 }
 
 std::string_view ScopeName(ChannelScope scope) {
-  switch (scope) {
-    case ChannelScope::kPackage:
-      return "package";
-    case ChannelScope::kDram:
-      return "dram";
-    case ChannelScope::kCore:
-      return "core";
-    case ChannelScope::kGpu:
-      return "gpu";
-    case ChannelScope::kBoard:
-      return "board";
-    case ChannelScope::kWall:
-      return "wall";
-    case ChannelScope::kOther:
-      break;
-  }
-  return "other";
+  constexpr std::array<std::string_view, 7> kNames = {"package", "dram", "core", "gpu",
+                                                      "board",   "wall", "other"};
+  return kNames[static_cast<size_t>(scope)];
 }
 
 bool IsContainer(ChannelScope scope) {
   return scope == ChannelScope::kBoard || scope == ChannelScope::kWall;
 }
 
-// Every stretch of a counter that stood still is a gap.
+// Makes every stretch in which a counter stood still a gap.
 std::vector<std::string> MetersOf(const std::vector<PowerChannel>& channels) {
   std::vector<std::string> meters;
   for (const PowerChannel& channel : channels) {

@@ -1,4 +1,4 @@
-// Precision: how much an accounting result hangs on how it was sampled.
+// Precision: how much an accounting result depends on its sampling.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 
 #include "types/account_report.h"
 #include "types/comparison.h"
+#include "types/note.h"
 #include "types/provenance.h"
 
 namespace beryl {
@@ -15,15 +16,16 @@ struct Precision {
   Provenance provenance;
   std::vector<AccountReport> runs;
   std::vector<std::string> labels;
-  // Accounting similarity with sample sparsing: every n-th power reading against all of them. NaN
-  // where it is not defined.
+  // Accounting similarity with sample sparsing: every n-th power reading against all of them. NaN:
+  // undefined.
   struct Sparsing {
     uint32_t every = 1;
-    double period_ms = 0;     // mean between the readings that are left, of the fastest channel
-    double pearson = 0;       // mean over the runs
-    double lowest = 0;        // of the runs
-    double moved = 0;         // share of the energy that went to other operations; mean
-    double total_change = 0;  // of the energy of all operations, relative; the largest in size
+    double period_ms = 0;  // mean between the remaining readings of the fastest channel
+    double pearson = 0;    // mean over the runs
+    double lowest = 0;     // over the runs
+    double moved = 0;      // share of the energy that moved to other operations; mean
+    double total_change =
+        0;  // relative change of the energy of all operations; the largest in magnitude
   };
   std::vector<Sparsing> sparsing;
   // With sample widening: the first n samples against all of them.
@@ -33,10 +35,10 @@ struct Precision {
     double moved = 0;
   };
   std::vector<Widening> widening;
-  std::string sample;  // "run" or "step": what widening and stability are over; empty: only one
-  // Between runs, or between steps (or groups of them) of the only run.
+  std::string sample;  // "run" or "step": the samples of widening and stability; empty: only one
+  // Between runs, or between steps (or groups of steps) of the only run.
   SimilarityMatrices stability;
-  std::vector<std::string> verdicts;  // what it comes to, in sentences
+  std::vector<Note> verdicts;  // conclusions; of widening and stability, with `sample` as subject
 };
 
 }  // namespace beryl

@@ -1,4 +1,4 @@
-// What a prediction and a table of evaluations come to, ready to be shown.
+// The results of predictions and evaluations, ready to be shown.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ struct PredictionReport {
   std::vector<Note> notes;        // of the data and of the prediction
 };
 
-// The same data by several methods or sets of features.
+// The same data evaluated with several methods or sets of features.
 struct Ablation {
   Provenance provenance;
   std::vector<Evaluation> evaluations;

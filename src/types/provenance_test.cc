@@ -1,14 +1,10 @@
 #include "types/provenance.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include "base/matchers_for_test.h"
 #include "version.h"
 
 namespace beryl {
 namespace {
-
-using ::testing::ElementsAre;
 
 TEST(ProvenanceTest, SaysWhatItIsAskedToAndWhoMadeIt) {
   const Provenance made = MakeProvenance({"a.json", "", "b.csv", "a.json"}, "x");
@@ -21,8 +17,14 @@ TEST(ProvenanceTest, SaysWhatItIsAskedToAndWhoMadeIt) {
 }
 
 TEST(ProvenanceTest, ALineLeavesOutWhatIsNotKnown) {
-  Provenance stamp{
-      "beryl", "0.1.0", "Release", "box, 2 CPUs", {"a.json", "b.csv"}, "x", "2026-11-18T01:32:48Z"};
+  Provenance stamp{"beryl",
+                   "0.1.0",
+                   "Release",
+                   "box, 2 CPUs",
+                   {"a.json", "b.csv"},
+                   "x",
+                   std::nullopt,
+                   "2026-11-18T01:32:48Z"};
   EXPECT_EQ(StampText(stamp),
             "beryl 0.1.0; box, 2 CPUs; from a.json, b.csv; profile x; 2026-11-18T01:32:48Z");
   stamp.sources.clear();
@@ -34,7 +36,7 @@ TEST(ProvenanceTest, ALineLeavesOutWhatIsNotKnown) {
 TEST(ProvenanceTest, JsonHasAllOfItAndNullForNoProfile) {
   JsonWriter json;
   json.BeginObject();
-  WriteProvenance(json, {"beryl", "0.1.0", "Release", "box", {"a"}, "", "then"});
+  WriteProvenance(json, {"beryl", "0.1.0", "Release", "box", {"a"}, "", std::nullopt, "then"});
   json.End();
   EXPECT_EQ(json.Take(),
             R"({"provenance":{"tool":"beryl","version":"0.1.0","build_type":"Release",)"

@@ -1,4 +1,4 @@
-// SideBySide: runs, predictions and descriptions on one merged tree, a column each.
+// SideBySide: runs, predictions and descriptions on one merged tree, one column each.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ struct SideBySide {
     std::string what;  // "measured: ...", "predicted by h100-sxm, ...", "described: ..."
   };
   std::vector<Side> sides;
-  // Like layers folded. A column for each side, then the difference of each later one from the
-  // first, and by how much of it that is.
+  // Like layers folded. A column for each side, then for each later side its difference from the
+  // first, absolute and relative.
   TreeColumns tree;
   std::vector<Note> notes;
 };

@@ -1,16 +1,15 @@
-// Trees written down in lines, for tests.
+// Trees written as lines of text, for tests.
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "types/model_tree.h"
 
 namespace beryl {
 
-// A node a line, indented by two blanks a level: "NAME TYPE LEVEL"; the root first. "-" for no
-// type.
+// One node per line, indented by two blanks per level: "NAME TYPE LEVEL"; the root first. "-" for
+// no type.
 inline ModelTree TreeOf(const std::vector<std::string>& lines) {
   std::vector<TreeNode> nodes;
   std::vector<NodeId> open;

@@ -1,4 +1,4 @@
-// A number that is not known. Never 0.
+// An unknown number. Never 0.
 #pragma once
 
 #include <limits>

@@ -1,11 +1,12 @@
 // Where the energy of models goes: as tables, JSON and CSV.
+#include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "views/energy_use.h"
-#include "views/text_page.h"
-#include "views/tree_view.h"
+#include "views/text/text_page.h"
+#include "views/text/tree_view.h"
 #include "views/writers.h"
 
 namespace beryl::views {
@@ -13,16 +14,16 @@ namespace {
 
 constexpr const char* kSchema = "beryl.bottlenecks/2";
 
-class BottleneckTable : public TextPage {
+class BottleneckTable : public PageOf<Breakdowns> {
  public:
-  BottleneckTable(const Breakdowns& breakdowns, const ViewOptions& options)
-      : TextPage(options), breakdowns_(breakdowns) {}
+  using PageOf::PageOf;
 
   std::string Write() {
-    for (const Breakdown& breakdown : breakdowns_.models) Model(breakdown);
-    Foot(fmt::format("energy {}; data: {}", EnergySources(breakdowns_.origin),
-                     breakdowns_.origin.data),
-         breakdowns_.origin.provenance);
+    Incomplete(result_.origin.provenance);
+    for (const Breakdown& breakdown : result_.models) Model(breakdown);
+    Notes(result_.origin.notes);
+    Foot(fmt::format("energy {}; data: {}", EnergySources(result_.origin), result_.origin.data),
+         result_.origin.provenance);
     return Take();
   }
 
@@ -36,7 +37,7 @@ class BottleneckTable : public TextPage {
     predicted_ = breakdown.predicted_runs > 0;
     Line(Bold(Printable(breakdown.model)));
     if (!measured_ && !predicted_) {
-      Paragraph("the energy of the whole model is not known at any input size", 2);
+      Paragraph("the energy of the whole model is unknown at every input size", 2);
       return Line();
     }
     SmallPrint(Runs(breakdown));
@@ -47,7 +48,7 @@ class BottleneckTable : public TextPage {
       Row(part.energy, breakdown,
           RightAligned(FormatCount(part.nodes), 7) + "  " + Printable(part.type));
     }
-    Row(breakdown.rest, breakdown, Blanks(9) + "in none of these parts");
+    Row(breakdown.rest, breakdown, Blanks(9) + "outside these parts");
     Row(breakdown.sum, breakdown, Blanks(9) + "sum: the whole model");
     Line();
     TableLook look;
@@ -74,26 +75,21 @@ class BottleneckTable : public TextPage {
          what);
   }
 
-  const Breakdowns& breakdowns_;
   bool measured_ = false;
   bool predicted_ = false;
 };
 
 void WriteEnergy(JsonWriter& json, const TwoEnergies& energy, const TwoEnergies& whole) {
   const TwoShares share = SharesOf(energy, whole);
-  json.Member("measured_j", energy.measured);
-  json.Member("measured_share", share.measured);
-  json.Member("predicted_j", energy.predicted);
-  json.Member("predicted_share", share.predicted);
+  json.Member("measured_j", energy.measured).Member("measured_share", share.measured);
+  json.Member("predicted_j", energy.predicted).Member("predicted_share", share.predicted);
 }
 
 void WriteModel(JsonWriter& json, const Breakdown& breakdown, const ViewOptions& options) {
-  json.Member("model", Printable(breakdown.model));
-  json.Member("measured_runs", breakdown.measured_runs);
+  json.Member("model", Printable(breakdown.model)).Member("measured_runs", breakdown.measured_runs);
   json.Member("predicted_runs", breakdown.predicted_runs);
   json.Objects("parts", breakdown.parts, [&](const Breakdown::Part& part) {
-    json.Member("type", Printable(part.type));
-    json.Member("level", LevelName(part.level));
+    json.Member("type", Printable(part.type)).Member("level", LevelName(part.level));
     json.Member("nodes", part.nodes);
     WriteEnergy(json, part.energy, breakdown.whole);
   });
@@ -116,38 +112,74 @@ std::string Json(const Breakdowns& breakdowns, const ViewOptions& options) {
   return EndResult(json);
 }
 
+// The chosen columns of energy, which a model may lack.
+struct CsvColumn {
+  std::string_view name;
+  std::string_view key;
+};
+constexpr CsvColumn kCsvColumns[] = {{"measured", "measured_j"},
+                                     {"measured_share", "measured_share"},
+                                     {"predicted", "predicted_j"},
+                                     {"predicted_share", "predicted_share"}};
+
 std::string Csv(const Breakdowns& breakdowns, const ViewOptions& options) {
-  CsvTable csv(kSchema, breakdowns.origin.provenance,
-               "model,what,name,type,level,nodes,measured_j,measured_share,predicted_j,"
-               "predicted_share,predicted_by");
+  std::vector<CsvColumn> columns;
+  for (const CsvColumn& column : kCsvColumns) {
+    const auto& chosen = options.columns;
+    if (chosen.empty() || std::find(chosen.begin(), chosen.end(), column.name) != chosen.end()) {
+      columns.push_back(column);
+    }
+  }
+  CsvTable csv(kSchema, breakdowns.origin.provenance);
+  for (const char* name : {"model", "what", "depth", "path", "name", "type", "level", "layers"}) {
+    csv.Field(name);
+  }
+  for (const CsvColumn& column : columns) csv.Field(column.key);
+  csv.Field("predicted_by").EndRow();
   for (const Breakdown& breakdown : breakdowns.models) {
-    auto row = [&](std::string_view what, std::string_view name, std::string_view type,
-                   std::string_view level, std::optional<uint64_t> nodes,
-                   const TwoEnergies& energy) {
+    const auto end_row = [&](const auto& value_of) {
+      for (const CsvColumn& column : columns) csv.Field(value_of(column.name));
+      csv.Field(breakdowns.origin.predicted_by).EndRow();
+    };
+    const auto row = [&](std::string_view what, std::string_view type, std::string_view level,
+                         std::optional<uint64_t> nodes, const TwoEnergies& energy) {
+      csv.Field(breakdown.model).Field(what).Field("").Field("").Field(type).Field(type);
+      csv.Field(level).Field(nodes);
       const TwoShares share = SharesOf(energy, breakdown.whole);
-      csv.Row(breakdown.model, what, name, type, level, nodes, energy.measured, share.measured,
-              energy.predicted, share.predicted, breakdowns.origin.predicted_by);
+      end_row([&](std::string_view name) {
+        if (name == "measured") return ValueOrNan(energy.measured);
+        if (name == "predicted") return ValueOrNan(energy.predicted);
+        return name == "measured_share" ? share.measured : share.predicted;
+      });
     };
     for (const Breakdown::Part& part : breakdown.parts) {
-      row("part", part.type, part.type, LevelName(part.level), part.nodes, part.energy);
+      row("part", part.type, LevelName(part.level), part.nodes, part.energy);
     }
-    row("rest", "", "", "", {}, breakdown.rest);
-    row("sum", "", "", "", {}, breakdown.sum);
+    row("rest", "", "", {}, breakdown.rest);
+    row("sum", "", "", {}, breakdown.sum);
     const ModelTree& tree = breakdown.tree.tree;
     for (NodeId id = 0; id < tree.size(); ++id) {
-      if (!IsShown(tree[id], options)) continue;
-      const auto energy = [&](const char* name) {
+      if (!IsShown(tree, id, options)) continue;
+      const TreeNode& node = tree[id];
+      csv.Field(breakdown.model).Field("node").Field(node.depth).Field(NodePath(tree, id));
+      csv.Field(node.name).Field(node.type).Field(LevelName(node.level)).Field(node.folded);
+      end_row([&](std::string_view name) {
         const Column* column = breakdown.tree.Find(name);
-        return column == nullptr ? std::nullopt : IfKnown<Joules>(column->total[id]);
-      };
-      row("node", ScopeOf(tree, id), tree[id].type, LevelName(tree[id].level), tree[id].folded,
-          {energy("measured"), energy("predicted")});
+        return column == nullptr ? kUnknown : column->total[id];
+      });
     }
   }
   return csv.Take();
 }
 
 }  // namespace
+
+Status CheckColumns(const Breakdowns& breakdowns, const ViewOptions& options) {
+  for (const Breakdown& breakdown : breakdowns.models) {
+    TRY(CheckColumns(breakdown.tree, options));
+  }
+  return {};
+}
 
 std::string Write(const Breakdowns& breakdowns, Format format, const ViewOptions& options) {
   if (format == Format::kJson) return Json(breakdowns, options);

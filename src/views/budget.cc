@@ -1,20 +1,18 @@
-// How a run stands against its budget.
+// A run compared with its budget.
 #include "views/budget.h"
-
-#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/text.h"
-#include "views/text_page.h"
+#include "views/text/text_page.h"
 
 namespace beryl::views {
 namespace {
 
 std::string Limit(const BudgetLine& line) {
   if (line.limit_share) return FormatPercent(*line.limit_share);
-  return FormatJoules(line.limit_energy) + (line.per_step ? " a step" : "");
+  return FormatJoules(line.limit_energy) + (line.per_step ? " per step" : "");
 }
 
 std::string Value(const BudgetVerdict& verdict) {
@@ -31,7 +29,9 @@ std::string Words(const BudgetVerdict& verdict) {
 }
 
 std::string What(const BudgetLine& line) {
-  return line.phase ? fmt::format("{} {}", line.pattern, PhaseName(*line.phase)) : line.pattern;
+  const bool said = line.phase && line.pattern == PhaseName(*line.phase);
+  return line.phase && !said ? fmt::format("{} {}", line.pattern, PhaseName(*line.phase))
+                             : line.pattern;
 }
 
 }  // namespace
@@ -47,16 +47,28 @@ std::string BudgetTable(const std::vector<BudgetVerdict>& budget, const ViewOpti
     std::string line = front + Printable(What(verdict.budget));
     const std::string words = Words(verdict);
     if (!words.empty()) line += ": " + words;
-    // The columns may be narrower than what is in them; blanks that line them up stay.
+    // Values may be wider than their column; blanks that align the columns stay.
     page.Line(verdict.passed ? Printable(line) : page.Styled(Printable(line), kFailureStyle));
   }
   page.Line();
   return page.Take();
 }
 
-std::string WriteBudgetFailures(const AccountReport& report) {
+std::string WriteBudgetKept(const std::vector<BudgetVerdict>& budget) {
   std::string text;
-  for (const BudgetVerdict& verdict : report.budget) {
+  for (const BudgetVerdict& verdict : budget) {
+    if (!verdict.passed) continue;
+    const std::string words = Words(verdict);
+    text += fmt::format("budget kept: {}: took {} of {}{}\n", Printable(What(verdict.budget)),
+                        Value(verdict), Limit(verdict.budget),
+                        words.empty() ? "" : "; " + Printable(words));
+  }
+  return text;
+}
+
+std::string WriteBudgetFailures(const std::vector<BudgetVerdict>& budget) {
+  std::string text;
+  for (const BudgetVerdict& verdict : budget) {
     if (verdict.passed) continue;
     text += fmt::format("budget line {}: {}: took {} of {}: {}\n", verdict.budget.line,
                         Printable(What(verdict.budget)), Value(verdict), Limit(verdict.budget),
@@ -67,20 +79,15 @@ std::string WriteBudgetFailures(const AccountReport& report) {
 
 void WriteBudget(JsonWriter& json, const std::vector<BudgetVerdict>& budget) {
   json.Objects("budget", budget, [&](const BudgetVerdict& verdict) {
-    json.Member("line", verdict.budget.line);
-    json.Member("pattern", verdict.budget.pattern);
+    json.Member("line", verdict.budget.line).Member("pattern", verdict.budget.pattern);
     json.Key("phase").Value(verdict.budget.phase ? std::optional(PhaseName(*verdict.budget.phase))
                                                  : std::nullopt);
     json.Member("limit_j", verdict.budget.limit_energy);
     json.Member("limit_share", verdict.budget.limit_share);
-    json.Member("per_step", verdict.budget.per_step);
-    json.Member("energy_j", verdict.energy);
-    json.Member("share", verdict.share);
-    json.Member("passed", verdict.passed);
-    json.Member("reason", verdict.reason);
-    json.Member("matched", verdict.matched);
-    json.Member("matched_total", verdict.matched_count);
-    json.Member("nearest", verdict.nearest);
+    json.Member("per_step", verdict.budget.per_step).Member("energy_j", verdict.energy);
+    json.Member("share", verdict.share).Member("passed", verdict.passed);
+    json.Member("reason", verdict.reason).Member("matched", verdict.matched);
+    json.Member("matched_total", verdict.matched_count).Member("nearest", verdict.nearest);
   });
 }
 

@@ -1,4 +1,4 @@
-// How a run stands against its budget, within the forms of its account.
+// A run compared with its budget, as a part of the account's formats.
 #pragma once
 
 #include <string>

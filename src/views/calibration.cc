@@ -1,12 +1,11 @@
-// How well a law does that was fitted to a few measurements: as a table, JSON and CSV.
+// The accuracy of a law fitted to a few measurements: as a table, JSON and CSV.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "views/csv_table.h"
-#include "views/energy_use.h"
 #include "views/learned.h"
-#include "views/text_page.h"
+#include "views/text/csv_table.h"
+#include "views/text/text_page.h"
 #include "views/writers.h"
 
 namespace beryl::views {
@@ -16,7 +15,7 @@ constexpr const char* kSchema = "beryl.calibrate/2";
 
 std::string Table(const Calibration& calibration, const ViewOptions& options) {
   TextPage page(options);
-  page.Paragraph(page.Bold(fmt::format("energy = {}", LawSentence(calibration.model.law))));
+  page.Paragraph(page.Bold(fmt::format("energy = {}", LawSentence(*calibration.model.law()))));
   page.Paragraph(fmt::format("fitted to {} ML-level measurements of {} (seed {})", calibration.rows,
                              calibration.data, calibration.seed));
   page.Line();
@@ -35,7 +34,7 @@ std::string Table(const Calibration& calibration, const ViewOptions& options) {
   page.Line();
   const ErrorBand& band = calibration.model.bands[0];
   page.Paragraph(
-      fmt::format("from these rows alone, each by a law from the others: {} off on average; "
+      fmt::format("from these rows alone, each predicted from the others: mean error {}; "
                   "expect measurements within {:+.2f} % to {:+.2f} % of a prediction",
                   ErrorText(calibration.expected), 100 * (band.low - 1), 100 * (band.high - 1)));
   page.SmallPrint(fmt::format("rows: {}", fmt::join(calibration.chosen, "; ")));
@@ -47,10 +46,9 @@ std::string Table(const Calibration& calibration, const ViewOptions& options) {
 std::string Json(const Calibration& calibration) {
   JsonWriter json;
   BeginResult(json, kSchema, calibration.provenance);
-  json.Member("data", calibration.data);
-  json.Member("rows", calibration.rows);
+  json.Member("data", calibration.data).Member("rows", calibration.rows);
   json.Member("seed", calibration.seed);
-  WriteLaw(json, calibration.model.law);
+  WriteLaw(json, *calibration.model.law());
   WriteLevels(json, "mape_models", calibration.mape);
   json.Member("expected_pct", calibration.expected);
   const ErrorBand& band = calibration.model.bands[0];
@@ -61,9 +59,7 @@ std::string Json(const Calibration& calibration) {
   WriteLevels(json, "p95", calibration.p95);
   json.End();
   json.Member("chosen", calibration.chosen);
-  WriteNotes(json, calibration.notes);
-  json.Member("tool", ToolText(calibration.provenance));
-  return EndResult(json);
+  return EndResult(json, calibration.notes, calibration.provenance);
 }
 
 std::string Csv(const Calibration& calibration) {
@@ -79,9 +75,7 @@ std::string Csv(const Calibration& calibration) {
 }  // namespace
 
 std::string Write(const Calibration& calibration, Format format, const ViewOptions& options) {
-  if (format == Format::kJson) return Json(calibration);
-  if (format == Format::kCsv) return Csv(calibration);
-  return Table(calibration, options);
+  return WriteUsual(calibration, format, options, Json, Csv, Table);
 }
 
 }  // namespace beryl::views

@@ -5,7 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "views/notes.h"
+#include "views/text/notes.h"
+#include "views/text/tree_view.h"
 #include "views/writers.h"
 
 namespace beryl::views {
@@ -25,44 +26,55 @@ void WriteMatrix(JsonWriter& json, const char* key, const std::vector<Number>& v
 
 void WriteTotal(JsonWriter& json, const RunTotal& total) {
   json.Key("total").BeginObject();
-  json.Member("attributed_j", total.attributed);
-  json.Member("deviation_j", total.deviation);
-  json.Key("phases").BeginObject();
-  for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-    json.Member(PhaseName(static_cast<Phase>(phase)), total.by_phase[phase]);
-  }
-  json.End();
-  json.Member("idle_j", total.idle);
-  json.Member("unattributed_j", total.unattributed);
-  json.Member("steps", total.steps);
-  json.Member("outside_steps_j", total.outside_steps);
+  json.Member("attributed_j", total.attributed).Member("deviation_j", total.deviation);
+  WritePhases(json, "phases", total.by_phase);
+  json.Member("idle_j", total.idle).Member("unattributed_j", total.unattributed);
+  json.Member("steps", total.steps).Member("outside_steps_j", total.outside_steps);
   json.End();
 }
 
 void WriteDifference(JsonWriter& json, const DifferenceRow& row) {
-  json.Member("path", row.path);
-  json.Member("level", LevelName(row.level));
-  json.Member("rest", row.rest);
-  json.Member("in_before", row.in_before);
-  json.Member("in_after", row.in_after);
-  json.Member("before_j", row.before);
-  json.Member("after_j", row.after);
-  json.Member("difference_j", row.difference);
-  json.Member("noise_j", row.noise);
+  json.Member("path", row.path).Member("level", LevelName(row.level)).Member("rest", row.rest);
+  json.Member("in_before", row.in_before).Member("in_after", row.in_after);
+  json.Member("before_j", row.before).Member("after_j", row.after);
+  json.Member("difference_j", row.difference).Member("noise_j", row.noise);
   json.Key("is_noise").Value(row.noise ? std::optional(row.is_noise) : std::nullopt);
+  json.Member("p_value", row.p_value);
+  json.Key("found").Value(row.p_value ? std::optional(row.found) : std::nullopt);
+}
+
+void WriteChange(JsonWriter& json, const EnergyChange& change) {
+  json.Member("before_j", change.before).Member("after_j", change.after);
+  json.Member("change", change.change).Member("low", change.low).Member("high", change.high);
+  json.Member("p_value", change.p_value).Member("unit", VariationUnitName(change.unit));
+  json.Key("systematic").BeginObject();
+  json.Member("assumed", change.assumed).Member("load", change.load);
+  json.Member("clock", change.clock).Member("temperature", change.temperature);
+  json.Member("drift", change.drift).End();
+}
+
+void WriteReason(JsonWriter& json, const std::optional<Note>& reason) {
+  json.Member("reason", reason ? NoteWords(*reason) : "");
+  json.Key("reason_kind").Value(reason ? std::optional(NoteKindName(reason->kind)) : std::nullopt);
+}
+
+void WriteVerdict(JsonWriter& json, const TotalVerdict& verdict) {
+  json.Member("before", verdict.before).Member("after", verdict.after);
+  WriteChange(json, verdict.change);
+  json.Member("certain", verdict.certain).Member("more_runs", verdict.more_runs);
+  WriteReason(json, verdict.reason);
+  json.Member("says", VerdictLine(verdict));
 }
 
 void WriteGate(JsonWriter& json, const Comparison& comparison, const GateVerdict& gate) {
-  json.Member("run", gate.run);
-  json.Member("pattern", gate.gate.pattern);
+  json.Member("run", gate.run).Member("pattern", gate.gate.pattern);
   json.Member("limit", gate.gate.limit);
-  json.Member("before_j", gate.before);
-  json.Member("after_j", gate.after);
-  json.Member("change", gate.change);
-  json.Member("noise", gate.noise);
-  json.Member("passed", gate.passed);
-  json.Member("certain", gate.certain);
-  json.Member("reason", gate.reason);
+  WriteChange(json, gate.change);
+  json.Key("noise").Value(
+      gate.change.low ? std::optional((*gate.change.high - *gate.change.low) / 2) : std::nullopt);
+  json.Member("passed", gate.passed).Member("certain", gate.certain);
+  json.Member("more_runs", gate.more_runs);
+  WriteReason(json, gate.reason);
   json.Member("says", GateLines(comparison, gate).front());
   json.Objects("grew", gate.grew, [&](const DifferenceRow& row) { WriteDifference(json, row); });
 }
@@ -72,9 +84,7 @@ void WriteGate(JsonWriter& json, const Comparison& comparison, const GateVerdict
 void WriteSimilarity(JsonWriter& json, const char* key, const SimilarityMatrices& found) {
   const size_t runs = found.runs.size();
   json.Key(key).BeginObject();
-  json.Member("level", found.level);
-  json.Member("runs", found.runs);
-  json.Member("names", found.names);
+  json.Member("level", found.level).Member("runs", found.runs).Member("names", found.names);
   WriteMatrix(json, "common", found.common, runs);
   WriteMatrix(json, "only_in_row", found.only_here, runs);
   WriteMatrix(json, "energy_pearson", found.energy_pearson, runs);
@@ -100,6 +110,13 @@ std::string WriteCompareJson(const Comparison& comparison) {
   JsonWriter json;
   BeginResult(json, kSchema, comparison.provenance);
   json.Member("basis", comparison.per_step ? "step" : "run");
+  json.Member("of", ComparedEnergyName(comparison.of));
+  json.Objects("sides", comparison.sides, [&](const ComparedSide& side) {
+    json.Member("label", side.label).Member("runs", side.runs);
+  });
+  json.Objects("verdicts", comparison.verdicts,
+               [&](const TotalVerdict& verdict) { WriteVerdict(json, verdict); });
+  json.Member("false_discovery", comparison.false_discovery);
   json.Key("runs").BeginArray();
   for (size_t run = 0; run < comparison.totals.size(); ++run) {
     json.BeginObject();
@@ -116,13 +133,12 @@ std::string WriteCompareJson(const Comparison& comparison) {
   json.Member("differences_level", comparison.differences_level);
   json.Objects("differences", comparison.differences,
                [&](const DifferenceRow& row) { WriteDifference(json, row); });
+  // Two columns of one name would be one key twice.
+  const bool has_tree = CheckLabels(comparison.tree).has_value();
+  WriteTree(json.Key("tree"), has_tree ? comparison.tree : TreeColumns(), {});
   json.Objects("gates", comparison.gates,
                [&](const GateVerdict& gate) { WriteGate(json, comparison, gate); });
-  std::vector<Note> notes = comparison.notes;
-  for (size_t run = 0; run < comparison.runs.size(); ++run) {
-    AppendNotes(notes, NotesOf(comparison.runs[run]), comparison.totals[run].run);
-  }
-  WriteNotes(json, notes);
+  WriteNotes(json, NotesOf(comparison));
   return EndResult(json);
 }
 
@@ -140,13 +156,22 @@ std::string WriteCompareCsv(const Comparison& comparison, ComparePart part) {
     return csv.Take();
   }
   csv.Row("path", "level", "rest", "in_before", "in_after", "before_j", "after_j", "difference_j",
-          "noise_j", "is_noise", "basis");
+          "noise_j", "is_noise", "p_value", "found", "basis");
   for (const DifferenceRow& row : comparison.differences) {
     csv.Row(row.path, LevelName(row.level), row.rest, row.in_before, row.in_after, row.before,
             row.after, row.difference, row.noise,
-            row.noise ? std::optional(row.is_noise) : std::nullopt, basis);
+            row.noise ? std::optional(row.is_noise) : std::nullopt, row.p_value,
+            row.p_value ? std::optional(row.found) : std::nullopt, basis);
   }
   return csv.Take();
+}
+
+std::vector<Note> NotesOf(const Comparison& comparison) {
+  std::vector<Note> notes = comparison.notes;
+  for (size_t run = 0; run < comparison.runs.size(); ++run) {
+    AppendNotes(notes, NotesOf(comparison.runs[run]), comparison.totals[run].run);
+  }
+  return notes;
 }
 
 std::string Write(const Comparison& comparison, Format format, ComparePart part,

@@ -1,4 +1,4 @@
-// Pictures of a comparison: matrices, totals as stacked bars, and what differs.
+// Pictures of a comparison: matrices, totals as stacked bars, and differences.
 #include <algorithm>
 #include <cmath>
 
@@ -6,10 +6,10 @@
 
 #include "base/text.h"
 #include "views/compare.h"
-#include "views/figures.h"
-#include "views/matrix_looks.h"
-#include "views/notes.h"
-#include "views/svg_parts.h"
+#include "views/draw/heat_map.h"
+#include "views/draw/svg_parts.h"
+#include "views/text/figures.h"
+#include "views/text/notes.h"
 
 namespace beryl::views {
 namespace {
@@ -22,13 +22,9 @@ std::vector<std::string> LabelsOf(const Comparison& comparison) {
   return labels;
 }
 
-std::string Basis(const Comparison& comparison) {
-  return comparison.per_step ? "energy of a step, mean over the steps of each run"
-                             : "energy of the whole run";
-}
-
 std::string Finish(SvgCanvas& canvas, const Comparison& comparison, double y) {
   std::vector<std::string> lines = SourcesOf(comparison.runs, LabelsOf(comparison));
+  for (const TotalVerdict& verdict : comparison.verdicts) lines.push_back(VerdictLine(verdict));
   for (const Note& note : comparison.notes) lines.push_back(NoteLine(note));
   return FinishPicture(canvas, kWidth, y, lines, comparison.provenance);
 }
@@ -36,12 +32,12 @@ std::string Finish(SvgCanvas& canvas, const Comparison& comparison, double y) {
 std::string DrawMatrices(const Comparison& comparison) {
   const SimilarityMatrices& found = comparison.similarity;
   const size_t runs = found.runs.size();
-  SvgCanvas canvas("How alike runs are",
+  SvgCanvas canvas("Similarity of runs",
                    fmt::format("Similarity and difference of energy and power between {} runs: {}.",
                                runs, found.level));
   double y = DrawHeading(
-      canvas, kWidth, fmt::format("How alike {} runs are", runs),
-      fmt::format("over the names that both have: {}; {}", found.level, Basis(comparison)),
+      canvas, kWidth, fmt::format("Similarity of {} runs", runs),
+      fmt::format("over the names that both have: {}; {}", found.level, BasisWords(comparison)),
       WarningLabel(comparison.runs));
   constexpr double kGap = 36;
   const double half = (kInner - kGap) / 2;
@@ -67,10 +63,11 @@ std::string DrawTotals(const Comparison& comparison) {
   constexpr double kBar = 18;
   constexpr double kNumberRoom = 130;
   SvgCanvas canvas("Energy of runs", fmt::format("Stacked bars of {} runs, by phase; {}.",
-                                                 comparison.totals.size(), Basis(comparison)));
-  double y = DrawHeading(canvas, kWidth, "Energy of runs",
-                         Basis(comparison) + "; whiskers are one standard deviation over steps",
-                         WarningLabel(comparison.runs));
+                                                 comparison.totals.size(), BasisWords(comparison)));
+  double y =
+      DrawHeading(canvas, kWidth, "Energy of runs",
+                  BasisWords(comparison) + "; whiskers are one standard deviation over steps",
+                  WarningLabel(comparison.runs));
   std::array<bool, kPhaseCount> occurs{};
   double largest = 0;
   for (const RunTotal& total : comparison.totals) {
@@ -86,7 +83,7 @@ std::string DrawTotals(const Comparison& comparison) {
   const double top = y;
   const double bottom = top + kRow * static_cast<double>(comparison.totals.size()) + 4;
   const Scale x{0, largest > 0 ? largest : 1, kMargin, kWidth - kMargin - kNumberRoom};
-  DrawBottomAxis(canvas, x, {bottom, top}, comparison.per_step ? "energy a step" : "energy", "J");
+  DrawBottomAxis(canvas, x, {bottom, top}, comparison.per_step ? "energy per step" : "energy", "J");
   for (size_t run = 0; run < comparison.totals.size(); ++run) {
     const RunTotal& total = comparison.totals[run];
     const double at = top + kRow * static_cast<double>(run);
@@ -117,7 +114,7 @@ std::string DrawTotals(const Comparison& comparison) {
       label = std::max(label, high);
     }
     canvas.Text(label + 8, at + 18 + 13,
-                total.attributed ? FormatJoules(*total.attributed) : "energy not known",
+                total.attributed ? FormatJoules(*total.attributed) : "energy unknown",
                 {.size = 11.5, .color = kDim});
     canvas.EndGroup();
   }
@@ -130,23 +127,24 @@ std::string DrawDifferences(const Comparison& comparison, const ViewOptions& opt
   constexpr double kNumberRoom = 90;
   const auto& rows = comparison.differences;
   const size_t count = CountShown(rows.size(), options.top.value_or(kDefaultTop));
-  const std::vector<std::string> labels = LabelsOf(comparison);
-  const std::string title =
-      labels.size() == 2 ? fmt::format("From {} to {}", labels[0], labels[1]) : "What differs";
+  const auto& sides = comparison.sides;
+  const std::string title = sides.size() == 2
+                                ? fmt::format("From {} to {}", sides[0].label, sides[1].label)
+                                : "What differs";
   SvgCanvas canvas(title, fmt::format("The {} largest differences of energy.", count));
   double y = DrawHeading(
       canvas, kWidth, title,
-      labels.size() == 2
-          ? fmt::format("{}; {} of {} rows: {}. Whiskers: what chance explains; pale: no more than "
-                        "that",
-                        Basis(comparison), count, rows.size(), comparison.differences_level)
-          : "differences are of two runs: name two",
+      sides.size() == 2
+          ? fmt::format(
+                "{}; {} of {} rows: {}. Whiskers: what chance explains; pale: may be chance",
+                BasisWords(comparison), count, rows.size(), comparison.differences_level)
+          : "differences need exactly two sides",
       WarningLabel(comparison.runs));
   double low = 0;
   double high = 0;
   for (size_t i = 0; i < count; ++i) {
     const double difference = rows[i].difference.value_or(Joules{}).value;
-    // A whisker longer than its bar is cut short rather than let all others shrink.
+    // A whisker longer than its bar is cut, so that the other bars need not shrink.
     const double noise = std::min(rows[i].noise.value_or(Joules{}).value, std::fabs(difference));
     low = std::min(low, difference - noise);
     high = std::max(high, difference + noise);
@@ -170,8 +168,9 @@ std::string DrawDifferences(const Comparison& comparison, const ViewOptions& opt
         row.noise ? fmt::format(", chance explains ±{}", FormatJoules(*row.noise)) : ""));
     canvas.Text(kMargin, at + 12, EllipsizePathToWidth(name, kInner, 12), {.size = 12});
     const Color color = DifferenceColor(difference > 0 ? 0.8 : -0.8);
-    canvas.Rectangle(std::min(x(0), x(difference)), at + 17, std::fabs(x(difference) - x(0)), kBar,
-                     {.fill = color, .opacity = row.is_noise ? 0.35 : 1.0, .radius = 2});
+    canvas.Rectangle(
+        std::min(x(0), x(difference)), at + 17, std::fabs(x(difference) - x(0)), kBar,
+        {.fill = color, .opacity = row.p_value && !row.found ? 0.35 : 1.0, .radius = 2});
     double outer = x(difference);
     if (row.noise > Joules{}) {
       const double left = std::clamp(x(difference - row.noise->value), x.from - 8, x.to + 8);

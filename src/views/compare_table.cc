@@ -1,5 +1,5 @@
-// Runs side by side on a terminal: what each took, how alike they are, what differs, and whether
-// the gates hold.
+// Runs side by side on a terminal: their energy, similarity and differences, and whether the gates
+// hold.
 #include <algorithm>
 #include <cmath>
 
@@ -7,31 +7,32 @@
 
 #include "base/text.h"
 #include "views/compare.h"
-#include "views/figures.h"
-#include "views/matrix_looks.h"
-#include "views/text_page.h"
+#include "views/draw/heat_map.h"
+#include "views/text/figures.h"
+#include "views/text/text_page.h"
 
 namespace beryl::views {
 namespace {
 
 constexpr int kDefaultTop = 15;
 constexpr int kWidestBar = 20;
-constexpr int kNarrowestBar = 8;  // a narrower one says nothing
+constexpr int kNarrowestBar = 8;  // a narrower bar is meaningless
 constexpr int kLongestLabel = 28;
 const std::vector<int> kDifferenceWidths = {10, 10, 10, 10, 9};
 
-class CompareTable : public TextPage {
+class CompareTable : public PageOf<Comparison> {
  public:
-  CompareTable(const Comparison& comparison, const ViewOptions& options)
-      : TextPage(options), comparison_(comparison) {}
+  using PageOf::PageOf;
 
   std::string Write() {
+    Incomplete(result_.provenance);
+    Verdict();
     Totals();
     Matrices();
     Differences();
     Gates();
-    Books();
-    Foot("", comparison_.provenance);
+    Balances();
+    Foot("", result_.provenance);
     return Take();
   }
 
@@ -41,12 +42,35 @@ class CompareTable : public TextPage {
   }
 
  private:
+  void Verdict() {
+    for (const TotalVerdict& verdict : result_.verdicts) {
+      Paragraph(VerdictLine(verdict), 0, kBoldStyle);
+    }
+    if (!result_.verdicts.empty()) {
+      const TotalVerdict& first = result_.verdicts.front();
+      if (!first.reason) SmallPrint(HowItIsKnown(result_, first));
+      Line();
+    }
+  }
+
+  bool HasGroups() const { return result_.sides.size() < result_.totals.size(); }
+
+  // "A B C against D E F"
+  std::string Groups() const {
+    std::string text;
+    for (const ComparedSide& side : result_.sides) {
+      if (!text.empty()) text += " against";
+      for (const size_t run : side.runs) text += (text.empty() ? "" : " ") + LetterOf(run);
+    }
+    return text;
+  }
+
   static std::string Signed(double value, Formatter format) {
     return (value > 0 ? "+" : "") + OrDash(value, format);
   }
 
   void Totals() {
-    const auto& totals = comparison_.totals;
+    const auto& totals = result_.totals;
     std::array<bool, kPhaseCount> occurs{};
     double largest = 0;
     bool deviates = false;
@@ -54,19 +78,22 @@ class CompareTable : public TextPage {
       largest = std::max(largest, total.attributed.value_or(Joules{}).value);
       deviates = deviates || total.deviation;
       for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-        occurs[phase] = occurs[phase] || total.by_phase[phase] != Joules{};
+        occurs[phase] = occurs[phase] || (result_.of == ComparedEnergy::kOperations &&
+                                          total.by_phase[phase] != Joules{});
       }
     }
     const auto label = [](const RunTotal& total) { return total.run; };
     const int label_width = std::min(Widest(totals, 4, label), kLongestLabel) + 2;
-    Line(Bold(comparison_.per_step ? "energy of a step, mean over the steps of each run"
-                                   : "energy of the whole run"));
+    Line(Bold(BasisWords(result_) + (HasGroups() ? ": " + Groups() : "")));
+    const bool operations = result_.of == ComparedEnergy::kOperations;
     const auto phase_width = [&](size_t phase) { return occurs[phase] ? 10 : 0; };
     const std::vector<int> widths = {
-        11, deviates ? 11 : 0, phase_width(0), phase_width(1), phase_width(2), 9, 9, 6};
+        11, deviates ? 12 : 0, phase_width(0), phase_width(1), phase_width(2), 9,
+        9,  operations ? 6 : 0};
     const std::string head = Cells(
-        widths, {"operations", "± a step", PhaseName(Phase::kForward), PhaseName(Phase::kBackward),
-                 PhaseName(Phase::kOptimizer), "idle", "unattr.", "steps"});
+        widths, {operations ? "operations" : "energy", "± per step", PhaseName(Phase::kForward),
+                 PhaseName(Phase::kBackward), PhaseName(Phase::kOptimizer), "idle",
+                 operations ? "unattr." : "others", "steps"});
     const int room = width_ - 3 - label_width - static_cast<int>(DisplayWidth(head));
     const int bar = room >= kNarrowestBar ? std::min(room, kWidestBar) : 0;
     Line(Dim(Blanks(3) + Padded("run", label_width) + Blanks(bar) + head));
@@ -91,14 +118,15 @@ class CompareTable : public TextPage {
 
   void Matrix(std::string_view title, const PairMatrix& values, int cell, Formatter text) {
     Line(Bold(title));
-    WriteMatrix(*this, values, comparison_.similarity.runs.size(), cell, text);
+    WriteMatrix(*this, values, result_.similarity.runs.size(), cell, text);
     Line();
   }
 
   void Matrices() {
-    const SimilarityMatrices& found = comparison_.similarity;
+    const SimilarityMatrices& found = result_.similarity;
     const size_t runs = found.runs.size();
-    if (runs < 2) return;
+    // Recordings have a few processes and devices, or only one figure.
+    if (runs < 2 || result_.of != ComparedEnergy::kOperations) return;
     Paragraph("Names are " + found.level +
               ". A similarity is Pearson's correlation over the names "
               "that both runs have; a difference is their mean, " +
@@ -122,9 +150,9 @@ class CompareTable : public TextPage {
     Line();
   }
 
-  // What was left out of the comparison is said: pairs that do not have all names in common.
+  // Lists what the comparison leaves out: pairs that do not share all names.
   void Names() {
-    const SimilarityMatrices& found = comparison_.similarity;
+    const SimilarityMatrices& found = result_.similarity;
     const size_t runs = found.runs.size();
     for (size_t row = 0; row < runs; ++row) {
       for (size_t column = row + 1; column < runs; ++column) {
@@ -149,7 +177,7 @@ class CompareTable : public TextPage {
     if (row.difference && !row.in_after) change = "gone";
     if (row.difference && row.in_before && row.in_after) {
       const Joules before = row.before.value_or(Joules{});
-      change = before > Joules{} ? Signed(*row.difference / before, FormatPercent) : "-";
+      change = before > Joules{} ? SignedShare(*row.difference / before) : "-";
     }
     auto side = [](bool present, const std::optional<Joules>& energy) {
       return present ? FormatJoules(energy) : std::string("-");
@@ -160,55 +188,82 @@ class CompareTable : public TextPage {
                row.noise ? "±" + FormatJoules(row.noise) : "?", side(row.in_before, row.before),
                side(row.in_after, row.after), change}) +
         "  ";
-    const std::string tail = row.is_noise ? "  (noise)" : "";
+    const bool unsure = row.p_value && !row.found;
+    const std::string tail = unsure ? "  (noise)" : "";
     std::string name = row.path.empty() ? "all else" : Printable(row.path);
     if (row.rest && !row.path.empty()) name += " (rest)";
     const int room = width_ - static_cast<int>(DisplayWidth(front) + DisplayWidth(tail));
     const std::string line =
         front + EllipsizePath(name, static_cast<size_t>(std::max(room, 16))) + tail;
-    Line(row.is_noise ? Dim(line) : line);
+    Line(unsure ? Dim(line) : line);
   }
 
   void Differences() {
-    const auto& rows = comparison_.differences;
+    const auto& rows = result_.differences;
     if (rows.empty()) return;
-    Line(Bold(fmt::format("what differs from A to B: {}", comparison_.differences_level)));
-    Line(Dim(Cells(kDifferenceWidths, {"B - A", "noise", "A", "B", "change"})));
+    const bool groups = HasGroups();
+    Line(Bold(fmt::format("what differs{}: {}", groups ? "" : " from A to B",
+                          result_.differences_level)));
+    Line(
+        Dim(Cells(kDifferenceWidths, {groups ? "difference" : "B - A", "noise",
+                                      groups ? "before" : "A", groups ? "after" : "B", "change"})));
     const size_t count = CountShown(rows.size(), options_.top.value_or(kDefaultTop));
     for (size_t i = 0; i < count; ++i) DifferenceLine(rows[i]);
     if (count < rows.size()) {
       Line(Dim(fmt::format("{:>10} more", FormatCount(rows.size() - count))));
     }
-    const bool unknown =
-        std::any_of(rows.begin(), rows.end(), [](const DifferenceRow& row) { return !row.noise; });
+    const auto found =
+        std::count_if(rows.begin(), rows.end(), [](const DifferenceRow& row) { return row.found; });
     SmallPrint(
-        unknown ? "noise: not known, as a run has fewer than two steps: any of this may be chance"
-                : "noise: what steps that vary as these do differ by chance, 95 times of 100");
+        fmt::format("noise: what chance explains in 95 of 100 cases. {} of {} lines {} more "
+                    "than noise{}",
+                    found, rows.size(), found == 1 ? "is" : "are",
+                    found == 0 ? ""
+                               : fmt::format("; of such lines, at most {} are chance, on "
+                                             "average",
+                                             FormatPercent(result_.false_discovery))));
     Line();
   }
 
   void Gates() {
-    for (const GateVerdict& gate : comparison_.gates) {
-      for (const std::string& line : GateLines(comparison_, gate)) {
+    for (const GateVerdict& gate : result_.gates) {
+      for (const std::string& line : GateLines(result_, gate)) {
         Paragraph(line, 0, gate.passed ? "" : kFailureStyle);
       }
     }
-    if (!comparison_.gates.empty()) Line();
+    if (!result_.gates.empty()) Line();
   }
 
-  void Books() {
-    for (size_t run = 0; run < comparison_.runs.size(); ++run) {
-      const AccountReport& report = comparison_.runs[run];
+  // Notes that every run has are printed once.
+  std::vector<Note> SharedNotes() const {
+    if (result_.runs.size() < 2) return {};
+    std::vector<Note> shared = result_.runs.front().notes;
+    for (const AccountReport& report : result_.runs) {
+      std::erase_if(shared, [&](const Note& note) { return !Has(report.notes, note); });
+    }
+    return shared;
+  }
+
+  static bool Has(const std::vector<Note>& notes, const Note& note) {
+    return std::find(notes.begin(), notes.end(), note) != notes.end();
+  }
+
+  void Balances() {
+    const std::vector<Note> shared = SharedNotes();
+    for (size_t run = 0; run < result_.runs.size(); ++run) {
+      const AccountReport& report = result_.runs[run];
       const std::string label =
           report.context.label.empty() ? "" : " [" + report.context.label + "]";
       Paragraph(fmt::format("{}{}: {}; {}", LetterOf(run), label, report.context.energy_source,
                             ClosureWords(report)));
-      Notes(report.notes, 2);
+      std::vector<Note> own = report.notes;
+      std::erase_if(own, [&](const Note& note) { return Has(shared, note); });
+      Notes(own, 2);
     }
-    Notes(comparison_.notes);
+    if (!shared.empty()) Paragraph("all runs:");
+    Notes(shared, 2);
+    Notes(result_.notes);
   }
-
-  const Comparison& comparison_;
 };
 
 }  // namespace
@@ -218,36 +273,8 @@ std::string ClosureWords(const AccountReport& report) {
   for (const ChannelAccount& account : report.channels) {
     worst = std::max(worst, account.ClosureError());
   }
-  return std::isfinite(worst) ? fmt::format("books close to {:.0e}", worst)
-                              : "books do not close: a reading is too large";
-}
-
-std::vector<std::string> GateLines(const Comparison& comparison, const GateVerdict& gate) {
-  const std::string what =
-      gate.gate.pattern.empty() ? "energy" : fmt::format("energy of {}", gate.gate.pattern);
-  const std::string basis = comparison.per_step ? "a step" : "the run";
-  const std::string limit = fmt::format("limit +{}", FormatPercent(gate.gate.limit));
-  if (!gate.change) {
-    return {fmt::format("FAILED {}: {}: {} ({})", gate.run, what, gate.reason, limit)};
-  }
-  std::string line =
-      fmt::format("{} {}: {} {}{} ({} -> {} {}), {}", gate.passed ? "passed" : "FAILED", gate.run,
-                  what, *gate.change > 0 ? "+" : "", FormatPercent(*gate.change),
-                  FormatJoules(gate.before.value_or(Joules{})),
-                  FormatJoules(gate.after.value_or(Joules{})), basis, limit);
-  line += gate.noise ? fmt::format(", noise ±{}", FormatPercent(*gate.noise)) : ", noise not known";
-  if (!gate.certain) {
-    line += gate.noise ? ": not certain, chance may have moved it across the limit"
-                       : ": not certain, a run has fewer than two steps";
-  }
-  std::vector<std::string> lines = {std::move(line)};
-  if (!gate.passed) {
-    for (const DifferenceRow& row : gate.grew) {
-      lines.push_back(fmt::format("  grew: {} by {}{}", row.path.empty() ? "all else" : row.path,
-                                  FormatJoules(*row.difference), row.is_noise ? " (noise)" : ""));
-    }
-  }
-  return lines;
+  return std::isfinite(worst) ? fmt::format("closure error {:.0e}", worst)
+                              : "does not close: a reading is too large";
 }
 
 std::string WriteCompareTable(const Comparison& comparison, const ViewOptions& options) {

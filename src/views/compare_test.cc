@@ -3,20 +3,16 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "base/matchers_for_test.h"
 #include "base/text.h"
-#include "views/matrix_looks.h"
+#include "views/draw/heat_map.h"
+#include "views/draw/xml_testing.h"
 #include "views/report_testing.h"
-#include "views/xml_testing.h"
 
 namespace beryl::views {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 std::vector<std::string> HostileNames() {
   return {"<script>alert(1)</script>",
@@ -32,7 +28,7 @@ Comparison MakeComparison(size_t runs, const std::string& name = "run") {
   Comparison comparison;
   comparison.per_step = true;
   SimilarityMatrices& found = comparison.similarity;
-  found.level = "operations, layers added up";
+  found.level = "operations, layers folded";
   for (size_t run = 0; run < runs; ++run) {
     comparison.runs.push_back(MakeReport(name));
     RunTotal total;
@@ -65,6 +61,8 @@ Comparison MakeComparison(size_t runs, const std::string& name = "run") {
     row.after = Joules{16};
     row.difference = Joules{6};
     row.noise = Joules{1};
+    row.p_value = 0.001;
+    row.found = true;
     DifferenceRow gone = row;
     gone.path = "gone/" + name;
     gone.in_after = false;
@@ -72,6 +70,8 @@ Comparison MakeComparison(size_t runs, const std::string& name = "run") {
     gone.difference = Joules{-3};
     gone.before = Joules{3};
     gone.is_noise = true;
+    gone.p_value = 0.2;
+    gone.found = false;
     gone.noise = Joules{4};
     DifferenceRow unknown;
     unknown.path = "";
@@ -88,14 +88,16 @@ GateVerdict FailedGate() {
   GateVerdict gate;
   gate.gate.limit = 0.05;
   gate.run = "new";
-  gate.before = Joules{100};
-  gate.after = Joules{110};
-  gate.change = 0.1;
-  gate.noise = 0.02;
+  gate.change.before = Joules{100};
+  gate.change.after = Joules{110};
+  gate.change.change = 0.1;
+  gate.change.low = 0.08;
+  gate.change.high = 0.12;
   gate.certain = true;
   DifferenceRow row;
   row.path = "net/MatMul";
   row.difference = Joules{9};
+  row.found = true;
   gate.grew = {row};
   return gate;
 }
@@ -116,12 +118,12 @@ TEST(LetterOfTest, GoesOnBehindZ) {
 
 TEST(CompareTableTest, SaysTheBasisTotalsAndMatrices) {
   const std::string text = TableOf(MakeComparison(3));
-  EXPECT_THAT(text, HasSubstr("energy of a step"));
+  EXPECT_THAT(text, HasSubstr("energy per step"));
   EXPECT_THAT(text, HasSubstr("±1.50 J"));
   EXPECT_THAT(text, HasSubstr("similarity of energy"));
   EXPECT_THAT(text, HasSubstr("0.9999")) << "nearly 1 is not 1";
   EXPECT_THAT(text, HasSubstr("12.3 mJ"));
-  EXPECT_THAT(text, HasSubstr("note: run: 2.00 J ran outside of every step"));
+  EXPECT_THAT(text, HasSubstr("note: run: 2.00 J lies outside every step"));
   EXPECT_THAT(text, Not(HasSubstr("nan")));
 }
 
@@ -132,7 +134,7 @@ TEST(CompareTableTest, DifferencesWithTheirNoise) {
   EXPECT_THAT(text, HasSubstr("gone"));
   EXPECT_THAT(text, HasSubstr("(noise)"));
   EXPECT_THAT(text, HasSubstr("all else"));
-  EXPECT_THAT(text, HasSubstr("not known, as a run has fewer than two steps"));
+  EXPECT_THAT(text, HasSubstr("1 of 3 lines is more than noise"));
 }
 
 TEST(CompareTableTest, NoLineIsWiderThanTheTerminalForTwoRuns) {
@@ -152,23 +154,71 @@ TEST(CompareTableTest, NoLineIsWiderThanTheTerminalForTwoRuns) {
 
 TEST(CompareTableTest, Gates) {
   Comparison comparison = MakeComparison(2);
-  GateVerdict gate = FailedGate();
-  comparison.gates = {gate};
-  EXPECT_THAT(TableOf(comparison), HasSubstr("FAILED new: energy +10.0% (100 J -> 110 J a step), "
-                                             "limit +5.0%, noise ±2.0%"));
+  comparison.gates = {FailedGate()};
+  EXPECT_THAT(TableOf(comparison),
+              HasSubstr("FAILED new: energy +10.0% (100 J -> 110 J per step), limit +5.0%, 95 % "
+                        "between"));
+  EXPECT_THAT(WriteGates(comparison, {}), HasSubstr("between +8.0% and +12.0%;\n  certain"));
   EXPECT_THAT(WriteGates(comparison, {}), HasSubstr("grew: net/MatMul by 9.00 J"));
-  comparison.gates[0].certain = false;
-  EXPECT_THAT(WriteGates(comparison, {}), HasSubstr("not certain"));
-  comparison.gates[0].noise.reset();
-  EXPECT_THAT(WriteGates(comparison, {}), HasSubstr("noise not known"));
-  comparison.gates[0].change.reset();
-  comparison.gates[0].reason = "the energy of new is not known";
+  comparison.gates[0].change.change.reset();
+  comparison.gates[0].reason = Note(NoteKind::kEnergyNotKnown, "new");
   EXPECT_THAT(WriteGates(comparison, {}),
-              HasSubstr("FAILED new: energy: the energy of new is not"));
+              HasSubstr("FAILED new: energy: the energy of new is unknown"));
   comparison.gates[0] = FailedGate();
   comparison.gates[0].passed = true;
+  comparison.gates[0].certain = false;
   EXPECT_THAT(WriteGates(comparison, {}), HasSubstr("passed new"));
   EXPECT_THAT(WriteGates(comparison, {}), Not(HasSubstr("grew")));
+  EXPECT_THAT(WriteGates(comparison, {}),
+              HasSubstr("not\n  certain: over 1,000 more runs of each"));
+  comparison.gates[0].more_runs = 1;
+  EXPECT_THAT(WriteGates(comparison, {}),
+              HasSubstr("not\n  certain: 1 more run of each would decide"));
+}
+
+TEST(CompareTableTest, WhatAllRunsSayIsSaidOnce) {
+  Comparison comparison = MakeComparison(2);
+  for (AccountReport& run : comparison.runs) run.notes = {{NoteKind::kNoModules}};
+  comparison.runs[1].notes.push_back({NoteKind::kRecorderKilled});
+  const std::string text = TableOf(comparison);
+  const size_t once = text.find("no modules");
+  EXPECT_NE(once, std::string::npos);
+  EXPECT_EQ(text.find("no modules", once + 1), std::string::npos);
+  EXPECT_THAT(text, HasSubstr("all runs:\n  note: no modules"));
+  EXPECT_THAT(text, HasSubstr("the recorder was stopped"));
+}
+
+TEST(CompareTableTest, OfRecordingsThereAreNoMatrices) {
+  Comparison comparison = MakeComparison(2);
+  EXPECT_THAT(TableOf(comparison), HasSubstr("similarity of energy"));
+  comparison.of = ComparedEnergy::kOurs;
+  EXPECT_THAT(TableOf(comparison), Not(HasSubstr("similarity")));
+}
+
+TEST(ShareTextTest, ManyTimesAreNotPercent) {
+  EXPECT_EQ(ShareText(0.382), "38.2%");
+  EXPECT_EQ(SignedShare(383.209), "+383 times");
+  EXPECT_EQ(SignedShare(-0.5), "-50.0%");
+}
+
+TEST(VerdictLineTest, SaysTheChangeItsIntervalAndWhatWouldTell) {
+  TotalVerdict verdict;
+  verdict.before = "old";
+  verdict.after = "new";
+  verdict.change.change = -0.021;
+  verdict.change.low = -0.039;
+  verdict.change.high = -0.004;
+  verdict.certain = true;
+  EXPECT_EQ(VerdictLine(verdict),
+            "new: 2.1% less than old, 95 % between 0.4% and 3.9% less; certain");
+  verdict.change.high = 0.004;
+  verdict.certain = false;
+  verdict.more_runs = 7;
+  EXPECT_EQ(VerdictLine(verdict),
+            "new: cannot tell: 2.1% less than old, 95 % between 3.9% less and 0.4% more; 7 more "
+            "runs of each would tell");
+  verdict.reason = Note(NoteKind::kRunWithoutOperations, "new");
+  EXPECT_EQ(VerdictLine(verdict), "new: cannot tell: new has no operations");
 }
 
 TEST(CompareJsonTest, UnknownIsNull) {
@@ -183,6 +233,7 @@ TEST(CompareJsonTest, UnknownIsNull) {
   EXPECT_THAT(text, HasSubstr("\"basis\":\"step\""));
   EXPECT_THAT(text, HasSubstr("\"closure\":["));
   EXPECT_THAT(text, HasSubstr("\"passed\":false"));
+  EXPECT_THAT(text, HasSubstr("\"verdicts\":["));
 }
 
 TEST(CompareCsvTest, EveryPartHasAsManyFieldsAsItsHead) {
@@ -194,7 +245,7 @@ TEST(CompareCsvTest, EveryPartHasAsManyFieldsAsItsHead) {
       if (line.empty()) continue;
       const auto here = static_cast<size_t>(std::count(line.begin(), line.end(), ','));
       // The level has a comma of its own, in quotes.
-      const size_t quoted = line.find("\"operations, layers added up\"") != std::string_view::npos;
+      const size_t quoted = line.find("\"operations, layers folded\"") != std::string_view::npos;
       if (commas == 0) commas = here;
       EXPECT_EQ(here - quoted, commas) << line;
     }
@@ -227,7 +278,8 @@ Precision MakePrecision(const std::string& name = "run") {
   Precision precision;
   precision.runs = {MakeReport(name)};
   precision.labels = {name};
-  precision.verdicts = {"a verdict about " + name};
+  precision.verdicts = {{NoteKind::kRateDoesNotMatter, "", {2, 0.008, 0.99995}},
+                        {NoteKind::kSamplesAgree, name, {0.98}}};
   precision.sparsing = {{1, 4, 1, 1, 0, 0},
                         {2, 8, 0.99995, 0.98, 0.008, -0.001},
                         {4, 16, std::nan(""), std::nan(""), std::nan(""), std::nan("")}};
@@ -239,7 +291,8 @@ Precision MakePrecision(const std::string& name = "run") {
 
 TEST(PrecisionTableTest, SaysItAll) {
   const std::string text = Write(MakePrecision(), Format::kTable, {});
-  EXPECT_TRUE(text.starts_with("a verdict about run"));
+  EXPECT_TRUE(text.starts_with("sampling 2 times as sparsely moves 0.8% of the energy"));
+  EXPECT_THAT(text, HasSubstr("runs agree with a similarity of 0.9800 or more"));
   EXPECT_THAT(text, HasSubstr("8.00 ms"));
   EXPECT_THAT(text, HasSubstr("0.9999"));
   EXPECT_THAT(text, HasSubstr("0.8%"));
@@ -250,6 +303,8 @@ TEST(PrecisionTableTest, SaysItAll) {
 TEST(PrecisionTest, UnknownInTheOtherForms) {
   const std::string json = Write(MakePrecision(), Format::kJson, {});
   EXPECT_THAT(json, HasSubstr("\"schema\":\"beryl.precision/1\",\"provenance\":{"));
+  EXPECT_THAT(json,
+              HasSubstr("{\"kind\":\"samples_agree\",\"class\":\"note\",\"subject\":\"run\""));
   EXPECT_THAT(json, HasSubstr("\"every\":4,\"period_ms\":16,\"pearson\":null"));
   const std::string csv = Write(MakePrecision(), Format::kCsv, {});
   EXPECT_THAT(csv, HasSubstr("sparsing,4,,16,,,,,beryl.precision/1,\n"));
@@ -276,7 +331,7 @@ TEST(BudgetViewTest, InTableJsonAndTalk) {
   typo.budget.phase = Phase::kBackward;
   typo.budget.limit_share = 0.25;
   typo.budget.line = 7;
-  typo.reason = "no path meets the pattern";
+  typo.reason = "no path matches the pattern";
   typo.nearest = {"bert/pooler"};
   report.budget = {kept, typo};
   const std::string table = Write(report, Format::kTable, {});
@@ -286,7 +341,7 @@ TEST(BudgetViewTest, InTableJsonAndTalk) {
   const std::string json = Write(report, Format::kJson, {});
   EXPECT_THAT(json, HasSubstr("\"budget\":[{\"line\":0,\"pattern\":\"total\",\"phase\":null"));
   EXPECT_THAT(json, HasSubstr("\"phase\":\"backward\",\"limit_j\":null,\"limit_share\":0.25"));
-  const std::string said = WriteBudgetFailures(report);
+  const std::string said = WriteBudgetFailures(report.budget);
   EXPECT_THAT(said, HasSubstr("budget line 7: bert/poler backward: took ? of 25.0%"));
   EXPECT_THAT(said, Not(HasSubstr("total")));
   EXPECT_THAT(Write(MakeReport(), Format::kJson, {}), Not(HasSubstr("\"budget\"")));

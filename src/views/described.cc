@@ -1,14 +1,18 @@
+// The parts of a model and the work of running it: as a table, JSON and CSV.
 #include "views/described.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/text.h"
+#include "views/text/text_page.h"
+#include "views/text/tree_view.h"
+#include "views/writers.h"
 
 namespace beryl::views {
 namespace {
 
-// 0: it does not apply.
+// 0: not applicable.
 std::vector<std::pair<std::string, int64_t>> SizesOf(const ModelInput& input) {
   return {{"batch", input.batch},
           {"seq", input.seq},
@@ -18,6 +22,40 @@ std::vector<std::pair<std::string, int64_t>> SizesOf(const ModelInput& input) {
           {"generate", input.generate},
           {"context", input.context},
           {"gpus", input.gpus}};
+}
+
+constexpr const char* kSchema = "beryl.describe/2";
+
+std::string Table(const Description& description, const TreeColumns& folded,
+                  const ViewOptions& options) {
+  TextPage page(options);
+  page.Paragraph(page.Bold(TitleOf(description)));
+  page.Paragraph(WorkText(description));
+  page.Paragraph(MemoryText(description.memory));
+  page.Line();
+  TableLook look;
+  look.columns = {"flops", "matmul_share", "bytes", "flops_per_byte", "parameters", "bytes_sent"};
+  look.texts = {"outputs"};
+  look.deepest = Level::kMl;
+  std::string text = page.Take() + TreeTable(folded, look, options);
+  page.Notes(description.notes);
+  page.Foot("computed from the configuration alone", description.provenance);
+  return text + page.Take();
+}
+
+std::string Json(const Description& description, const TreeColumns& tree,
+                 const ViewOptions& options) {
+  JsonWriter json;
+  BeginResult(json, kSchema, description.provenance);
+  WriteModel(json, description);
+  WriteTree(json.Key("tree"), tree, options);
+  return EndResult(json, description.notes, description.provenance);
+}
+
+std::string Csv(const Description& description, const TreeColumns& tree,
+                const ViewOptions& options) {
+  return TreeCsv(tree, options, {{"model", description.model}}, InputFields(description),
+                 {kSchema, description.provenance});
 }
 
 }  // namespace
@@ -36,9 +74,17 @@ std::string SizesText(const ModelInput& input) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+std::string PassText(const Description& description) {
+  if (!description.training) {
+    return description.input.prompt > 0 ? "generation" : "forward pass";
+  }
+  return fmt::format("step of training with {}{}", OptimizerName(description.training->optimizer),
+                     description.training->checkpointing ? ", gradient checkpointing" : "");
+}
+
 std::string InputText(const Description& description) {
   std::string text =
-      fmt::format("{}, {}, {} attention", SizesText(description.input),
+      fmt::format("{}, {}, {}, {} attention", PassText(description), SizesText(description.input),
                   DtypeName(description.dtype), AttentionName(description.attention));
   if (description.input.gpus > 1) text += fmt::format(", {} GPUs", description.input.gpus);
   return text;
@@ -47,12 +93,35 @@ std::string InputText(const Description& description) {
 std::string WorkText(const Description& description) {
   const Work& work = description.nodes[0].work;
   std::string text =
-      fmt::format("{}, {} of them in matrix products; {} moved, {} FLOP a byte; {} parameters",
+      fmt::format("{}, {} in matrix products; {} moved, {} FLOP per byte; {} parameters",
                   Amount(work.flops, "FLOP"), FormatPercent(work.matmul_flops / work.flops),
                   Amount(work.Bytes(), "B"), Amount(work.Intensity()),
                   FormatCount(description.nodes[0].parameters));
   if (work.bytes_sent > 0) text += fmt::format("; {} between GPUs", Amount(work.bytes_sent, "B"));
   return text;
+}
+
+std::string MemoryText(const MemoryNeed& memory) {
+  std::string text = fmt::format("memory at most {}: weights {}", Amount(memory.Total(), "B"),
+                                 Amount(memory.weights, "B"));
+  for (const auto& [name, bytes] : {std::pair("gradients", memory.gradients),
+                                    {"optimizer", memory.optimizer},
+                                    {"keys and values", memory.cache},
+                                    {"activations", memory.activations}}) {
+    if (bytes > 0) text += fmt::format(", {} {}", name, Amount(bytes, "B"));
+  }
+  return text;
+}
+
+void WriteMemory(JsonWriter& json, const MemoryNeed& memory) {
+  json.Key("memory").BeginObject();
+  WriteWhole(json, "total_bytes", memory.Total());
+  WriteWhole(json, "weights_bytes", memory.weights);
+  WriteWhole(json, "gradients_bytes", memory.gradients);
+  WriteWhole(json, "optimizer_bytes", memory.optimizer);
+  WriteWhole(json, "cache_bytes", memory.cache);
+  WriteWhole(json, "activations_bytes", memory.activations);
+  json.End();
 }
 
 std::string TitleOf(const Description& description) {
@@ -61,11 +130,19 @@ std::string TitleOf(const Description& description) {
 }
 
 void WriteModel(JsonWriter& json, const Description& description) {
-  json.Member("model", description.model);
-  json.Member("family", description.family);
+  json.Member("model", description.model).Member("family", description.family);
   WriteSizes(json, description.input);
   json.Member("dtype", DtypeName(description.dtype));
   json.Member("attention", AttentionName(description.attention));
+  json.Key("training");
+  if (description.training) {
+    json.BeginObject();
+    json.Member("optimizer", OptimizerName(description.training->optimizer));
+    json.Member("checkpointing", description.training->checkpointing).End();
+  } else {
+    json.Value(std::optional<double>());
+  }
+  WriteMemory(json, description.memory);
 }
 
 void WriteSizes(JsonWriter& json, const ModelInput& input) {
@@ -74,13 +151,16 @@ void WriteSizes(JsonWriter& json, const ModelInput& input) {
   }
 }
 
-CsvFields InputFields(const Description& description) {
-  CsvFields fields;
+NamedFields InputFields(const Description& description) {
+  NamedFields fields;
   for (const auto& [name, size] : SizesOf(description.input)) {
     fields.emplace_back(name, size > 0 ? std::to_string(size) : "");
   }
   fields.emplace_back("dtype", DtypeName(description.dtype));
   fields.emplace_back("attention", AttentionName(description.attention));
+  fields.emplace_back("optimizer", description.training
+                                       ? OptimizerName(description.training->optimizer)
+                                       : std::string_view());
   return fields;
 }
 
@@ -91,11 +171,22 @@ std::vector<NodeId> PhasesOf(const Description& description) {
   return phases;
 }
 
-std::string UncalibratedText(const std::string& profile) {
-  return fmt::format(
-      "NOT CALIBRATED: {} was worked out from a datasheet and never held against a meter; take "
-      "these numbers as a first guess",
-      Printable(profile));
+std::string UncalibratedText(const std::vector<std::string>& profiles, bool training) {
+  const bool one = profiles.size() == 1;
+  const std::string_view origin = training ? ""
+                                  : one    ? " comes from a datasheet and"
+                                           : " come from datasheets and";
+  return Printable(fmt::format(
+      "NOT CALIBRATED: {}{} {} never compared with a meter{}; take these numbers as a rough "
+      "estimate",
+      fmt::join(profiles, ", "), origin, one ? "was" : "were", training ? " on training" : ""));
+}
+
+std::string Write(const Description& description, const ShownTree& tree, Format format,
+                  const ViewOptions& options) {
+  if (format == Format::kJson) return Json(description, tree.whole, options);
+  if (format == Format::kCsv) return Csv(description, tree.whole, options);
+  return Table(description, tree.folded, options);
 }
 
 }  // namespace beryl::views

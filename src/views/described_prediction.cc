@@ -4,16 +4,17 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "views/budget.h"
 #include "views/described.h"
 #include "views/energy_use.h"
-#include "views/text_page.h"
-#include "views/tree_view.h"
+#include "views/text/text_page.h"
+#include "views/text/tree_view.h"
 #include "views/writers.h"
 
 namespace beryl::views {
 namespace {
 
-constexpr const char* kSchema = "beryl.predict/2";
+constexpr const char* kSchema = "beryl.predict/3";
 
 void WriteEnergy(JsonWriter& json, const DescribedPrediction& prediction, NodeId node) {
   json.Member("energy_j", prediction.energy.total[node]);
@@ -43,13 +44,11 @@ void WriteCosts(JsonWriter& json, const DescribedPrediction& prediction) {
   }
   const QueryCosts::Row& row = prediction.costs->rows.front();
   json.BeginObject();
-  json.Member("queries", prediction.costs->queries);
-  json.Member("query_j", row.query_energy);
-  json.Member("kwh", row.kwh);
-  json.Member("kwh_low", row.kwh_low);
-  json.Member("kwh_high", row.kwh_high);
-  json.Member("price", row.price);
-  json.Member("co2e_kg", row.co2e_kg);
+  json.Member("queries", prediction.costs->queries).Member("query_j", row.query_energy);
+  json.Member("kwh", row.cost.kwh)
+      .Member("kwh_low", row.cost.kwh_low)
+      .Member("kwh_high", row.cost.kwh_high);
+  json.Member("price", row.cost.price).Member("co2e_kg", row.cost.co2e_kg);
   WriteElectricity(json, prediction.costs->electricity);
   json.End();
 }
@@ -59,34 +58,31 @@ std::string Json(const DescribedPrediction& prediction, const ViewOptions& optio
   JsonWriter json;
   BeginResult(json, kSchema, prediction.provenance);
   WriteModel(json, description);
-  json.Member("profile", prediction.profile);
-  json.Member("machine", prediction.machine);
-  json.Member("origin", "description");
-  json.Member("calibrated", prediction.calibrated);
+  json.Member("profile", prediction.profile).Member("machine", prediction.machine);
+  json.Member("origin", "description").Member("calibrated", prediction.calibrated);
   json.Member("interval", prediction.nominal);
   WriteEnergy(json, prediction, 0);
-  json.Member("seconds", At(prediction.seconds, 0));
-  json.Member("power_w", PowerOf(prediction, 0));
+  json.Member("seconds", At(prediction.seconds, 0)).Member("power_w", PowerOf(prediction, 0));
   const double tokens = TokensOf(description.input);
   WriteWhole(json, "tokens", tokens > 0 ? tokens : kUnknown);
   json.Member("energy_per_token_j", EnergyPerToken(prediction, 0));
+  json.Member("fits", prediction.fits);
   WritePhases(json, prediction);
   WriteCosts(json, prediction);
+  if (!prediction.budget.empty()) WriteBudget(json, prediction.budget);
   WriteTree(json.Key("tree"), prediction.tree.whole, options);
-  std::vector<Note> notes = prediction.notes;
-  AppendNotes(notes, description.notes);
-  WriteNotes(json, notes);
-  json.Member("tool", ToolText(prediction.provenance));
-  return EndResult(json);
+  return EndResult(json, NotesOf(prediction), prediction.provenance);
 }
 
 std::string Csv(const DescribedPrediction& prediction, const ViewOptions& options) {
-  CsvFields behind = InputFields(prediction.description);
+  NamedFields behind = InputFields(prediction.description);
   behind.emplace_back("profile", prediction.profile);
   behind.emplace_back("calibrated", prediction.calibrated ? "yes" : "no");
   return TreeCsv(prediction.tree.whole, options, {{"model", prediction.description.model}}, behind,
                  {kSchema, prediction.provenance});
 }
+
+bool DoesNotFit(const DescribedPrediction& prediction) { return prediction.fits == false; }
 
 class PredictionTable : public TextPage {
  public:
@@ -95,7 +91,13 @@ class PredictionTable : public TextPage {
 
   std::string Write() {
     if (!prediction_.calibrated) {
-      Paragraph(UncalibratedText(prediction_.profile), 0, kWarningStyle);
+      Paragraph(UncalibratedText({prediction_.profile}, description_.training.has_value()), 0,
+                kWarningStyle);
+    }
+    if (DoesNotFit(prediction_)) {
+      Paragraph(fmt::format("DOES NOT FIT into the memory of {}: these numbers are as if it did",
+                            Printable(prediction_.machine)),
+                0, kWarningStyle);
     }
     Paragraph(Bold(TitleOf(description_)));
     Paragraph(EnergyText(0));
@@ -104,15 +106,17 @@ class PredictionTable : public TextPage {
           fmt::format("{}: {}", RunPhaseName(description_.nodes[phase].phase), EnergyText(phase)),
           2);
     }
+    Paragraph(MemoryText(description_.memory));
     Costs();
     Line();
+    text_ += BudgetTable(prediction_.budget, options_);
     Tree();
     SmallPrint();
     return Take();
   }
 
  private:
-  // "12.3 J (between 11.0 J and 13.5 J), in 61.5 ms at 200 W; 96.1 mJ a token"
+  // "12.3 J (between 11.0 J and 13.5 J), in 61.5 ms at 200 W; 96.1 mJ per token"
   std::string EnergyText(NodeId node) const {
     const double low = At(prediction_.energy.low, node);
     const double high = At(prediction_.energy.high, node);
@@ -125,7 +129,11 @@ class PredictionTable : public TextPage {
     const auto power = PowerOf(prediction_, node);
     if (power) text += fmt::format(" at {}", FormatWatts(power));
     const auto a_token = EnergyPerToken(prediction_, node);
-    if (a_token) text += fmt::format("; {} a token", FormatJoules(a_token));
+    const bool generates =
+        description_.nodes[node].phase == RunPhase::kAll && description_.input.generate > 0;
+    if (a_token) {
+      text += fmt::format("; {} per {}token", FormatJoules(a_token), generates ? "generated " : "");
+    }
     return text;
   }
 
@@ -134,9 +142,10 @@ class PredictionTable : public TextPage {
     const Electricity& grid = prediction_.costs->electricity;
     for (const QueryCosts::Row& row : prediction_.costs->rows) {
       Paragraph(fmt::format(
-          "{} queries: {} kWh, {} {}, {} kg CO2e", FigureOrDash(prediction_.costs->queries),
-          FigureOrDash(row.kwh), FigureOrDash(row.price),
-          grid.currency.empty() ? "price" : Printable(grid.currency), FigureOrDash(row.co2e_kg)));
+          "{} {}: {} kWh, {} {}, {} kg CO2e", FigureOrDash(prediction_.costs->queries),
+          description_.training ? "sequences" : "queries", FigureOrDash(row.cost.kwh),
+          FigureOrDash(row.cost.price), grid.currency.empty() ? "price" : Printable(grid.currency),
+          FigureOrDash(row.cost.co2e_kg)));
     }
   }
 
@@ -149,8 +158,7 @@ class PredictionTable : public TextPage {
   }
 
   void SmallPrint() {
-    Notes(prediction_.notes);
-    Notes(description_.notes);
+    Notes(NotesOf(prediction_));
     if (prediction_.costs) Paragraph(ElectricityText(prediction_.costs->electricity));
     Foot(fmt::format("predicted from the configuration by {}{}{}; between: where {:.0f} % of "
                      "measurements are expected",
@@ -164,6 +172,12 @@ class PredictionTable : public TextPage {
 };
 
 }  // namespace
+
+std::vector<Note> NotesOf(const DescribedPrediction& prediction) {
+  std::vector<Note> notes = prediction.notes;
+  AppendNotes(notes, prediction.description.notes);
+  return notes;
+}
 
 std::string Write(const DescribedPrediction& prediction, Format format,
                   const ViewOptions& options) {

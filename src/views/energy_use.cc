@@ -1,22 +1,19 @@
 #include "views/energy_use.h"
 
-#include <cmath>
-
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "views/learned.h"
-#include "views/notes.h"
+#include "views/text/notes.h"
 #include "views/writers.h"
 
 namespace beryl::views {
 namespace {
 
 // "0.1319 USD per kWh (2021-05, who says so)"
-std::string Said(double value, const std::string& unit, const std::string& date,
+std::string Said(std::optional<double> value, const std::string& unit, const std::string& date,
                  const std::string& source) {
-  if (!std::isfinite(value)) return fmt::format("{} not known", unit);
-  std::string text = fmt::format("{:g} {}", value, unit);
+  if (!value) return fmt::format("{} unknown", unit);
+  std::string text = fmt::format("{:g} {}", *value, unit);
   if (!source.empty()) {
     text += date.empty() ? fmt::format(" ({})", source) : fmt::format(" ({}, {})", date, source);
   }
@@ -36,8 +33,7 @@ std::string EnergySources(const EnergyOrigin& origin) {
 }
 
 void WriteOrigin(JsonWriter& json, const EnergyOrigin& origin) {
-  json.Member("tool", ToolText(origin.provenance));
-  json.Member("data", Printable(origin.data));
+  json.Member("tool", ToolText(origin.provenance)).Member("data", Printable(origin.data));
   json.Key("energy").BeginArray();
   if (origin.measured) json.Value(EnergySource(false, origin));
   if (!origin.predicted_by.empty()) json.Value(EnergySource(true, origin));
@@ -55,8 +51,7 @@ std::string ElectricityText(const Electricity& grid) {
 
 void WriteElectricity(JsonWriter& json, const Electricity& grid) {
   json.Key("electricity").BeginObject();
-  json.Member("region", Printable(grid.region));
-  json.Member("price_per_kwh", grid.price_per_kwh);
+  json.Member("region", Printable(grid.region)).Member("price_per_kwh", grid.price_per_kwh);
   json.Member("currency", Printable(grid.currency));
   json.Member("price_date", Printable(grid.price_date));
   json.Member("price_source", Printable(grid.price_source));

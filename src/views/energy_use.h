@@ -1,4 +1,4 @@
-// What the views of data sets have in common: where the numbers came from, and how they read.
+// Shared by the views of data sets: the sources of the numbers, and their format.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 #include "base/json_writer.h"
 #include "base/units.h"
 #include "types/energy_use.h"
-#include "views/figures.h"
+#include "views/text/figures.h"
 
 namespace beryl::views {
 
@@ -24,7 +24,7 @@ std::string ElectricityText(const Electricity& grid);
 void WriteElectricity(JsonWriter& json, const Electricity& grid);
 
 std::optional<Joules> EnergyOf(const Tradeoff::Point& point, bool predicted);
-// What a budget and a target choose, and what had no place in the picture: a sentence each.
+// The choices of a budget and a target, and what the picture leaves out: one sentence each.
 std::vector<std::string> TradeoffSentences(const Tradeoff& tradeoff);
 // "batch 16, sequence 128 (the largest input size that all models have)"
 std::string TradeoffSize(const Tradeoff& tradeoff);

@@ -1,16 +1,12 @@
 #include "views/energy_use.h"
 
-#include <gmock/gmock.h>
-
-#include "views/label_places.h"
+#include "base/matchers_for_test.h"
+#include "views/draw/label_places.h"
+#include "views/draw/xml_testing.h"
 #include "views/views.h"
-#include "views/xml_testing.h"
 
 namespace beryl::views {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 const std::vector<std::string>& HostileNames() {
   static const std::vector<std::string> kNames = {
@@ -104,7 +100,7 @@ TEST(Bottlenecks, UnknownIsNeverZero) {
   EXPECT_THAT(table, HasSubstr("25.0%"));
   EXPECT_THAT(table, HasSubstr("-        -      1  B"));
   EXPECT_THAT(table, Not(HasSubstr("predicted")));
-  EXPECT_THAT(Write(breakdowns, Format::kCsv, {}), HasSubstr("m,part,B,B,module,1,,,,,,"));
+  EXPECT_THAT(Write(breakdowns, Format::kCsv, {}), HasSubstr("m,part,,,B,B,module,1,,,,,,"));
   EXPECT_THAT(Write(breakdowns, Format::kJson, {}), HasSubstr("\"predicted_share\":null"));
 }
 
@@ -113,9 +109,9 @@ TEST(Cost, WithoutAPriceThereIsNone) {
   costs.electricity.region = "FR";
   costs.origin.measured = true;
   costs.rows.resize(1);
-  costs.rows[0].kwh = 12345;
+  costs.rows[0].cost.kwh = 12345;
   const std::string table = Write(costs, Format::kTable, {});
-  EXPECT_THAT(table, HasSubstr("price per kWh not known"));
+  EXPECT_THAT(table, HasSubstr("price per kWh unknown"));
   EXPECT_THAT(table, HasSubstr("12,345"));
   EXPECT_THAT(Write(costs, Format::kCsv, {}), HasSubstr("12345,,,,"));
 }

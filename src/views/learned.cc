@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include <fmt/format.h>
+#include "base/text.h"
 
 namespace beryl::views {
 
@@ -33,8 +33,7 @@ void WriteLevels(JsonWriter& json, std::string_view key, const std::array<double
 
 std::string ErrorText(double percent) {
   if (!std::isfinite(percent)) return "-";
-  if (percent < 9.995) return fmt::format("{:.2f} %", percent);
-  return percent < 99.95 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.0f} %", percent);
+  return FormatFixed(percent, percent < 9.995 ? 2 : percent < 99.95 ? 1 : 0) + " %";
 }
 
 }  // namespace beryl::views

@@ -1,15 +1,13 @@
-// What results about learned models have in common.
+// Shared by results about learned models.
 #pragma once
 
 #include <array>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/json_writer.h"
 #include "types/dataset.h"
 #include "types/energy_model.h"
-#include "types/evaluation.h"
 
 namespace beryl::views {
 
@@ -17,10 +15,6 @@ namespace beryl::views {
 void WriteLaw(JsonWriter& json, const EnergyLaw& law);
 // An object with a number for each level: {"ml":0.5,"module":0.4,"model":0.4}.
 void WriteLevels(JsonWriter& json, std::string_view key, const std::array<double, 3>& values);
-
-// "every model by the others of data"; "trained on a, tested on b"
-std::string ProtocolText(const Evaluation& evaluation);
-std::string DrawErrors(const Evaluation& evaluation);
 
 // "0.51 %", "12.3 %", "-".
 std::string ErrorText(double percent);

@@ -1,5 +1,5 @@
-// The power of a machine as monitoring systems want it: Prometheus' text and OTLP's JSON, with the
-// names of OpenTelemetry's semantic conventions for hardware. What is not known is left out.
+// The power of a machine for monitoring systems: Prometheus' text and OTLP's JSON, with the names
+// of OpenTelemetry's semantic conventions for hardware. Unknown values are left out.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -32,7 +32,7 @@ Labels LabelsOf(const LiveChannel& live) {
                    {"hw.type", std::string(HardwareType(channel))},
                    {"beryl.origin", std::string(OriginName(channel.meter.origin))}};
   if (!channel.meter.source.empty()) labels.emplace_back("beryl.source", channel.meter.source);
-  // What contains it: who adds up takes only those without.
+  // The channel that contains it: sums should use only channels without a parent.
   if (!live.within.empty()) labels.emplace_back("hw.parent", live.within);
   return labels;
 }
@@ -61,7 +61,7 @@ class PrometheusPage {
   void Family(std::string_view name, std::string_view type, std::string_view unit,
               std::string_view help) {
     text_ += fmt::format("# HELP {0} {2}\n# TYPE {0} {1}\n", name, type, help);
-    // Of the OpenMetrics format; elsewhere a comment.
+    // Part of the OpenMetrics format; a comment elsewhere.
     if (!unit.empty()) text_ += fmt::format("# UNIT {} {}\n", name, unit);
   }
   void Sample(std::string_view name, const Labels& labels, double value) {
@@ -97,18 +97,17 @@ void WriteCost(const LivePower& power, PrometheusPage& page) {
   one("beryl_sampler_ticks_total", "counter", "", "Readings that were taken.", cost.ticks);
   one("beryl_sampler_late_ticks_total", "counter", "",
       "Readings that came more than half a period late.", cost.late);
-  one("beryl_sampler_missed_ticks_total", "counter", "", "Readings that were not taken at all.",
-      cost.missed);
-  one("beryl_sampler_lost_samples_total", "counter", "",
-      "Readings that were taken and could not be kept.", cost.lost);
-  one("beryl_sessions", "gauge", "", "Sessions that run.", power.sessions.size());
+  one("beryl_sampler_missed_ticks_total", "counter", "", "Readings that were missed.", cost.missed);
+  one("beryl_sampler_lost_samples_total", "counter", "", "Readings that were taken and lost.",
+      cost.lost);
+  one("beryl_sessions", "gauge", "", "Sessions that are running.", power.sessions.size());
   one("beryl_sessions_started_total", "counter", "", "Sessions that were started.",
       power.sessions_started);
   one("beryl_sessions_refused_total", "counter", "", "Sessions that were refused.",
       power.sessions_refused);
 }
 
-// Not every monitor tells what its sessions use.
+// Not every monitor publishes the energy of its sessions.
 void WriteSessions(const LivePower& power, PrometheusPage& page) {
   const bool told =
       std::any_of(power.sessions.begin(), power.sessions.end(),
@@ -153,11 +152,11 @@ void WritePoint(const LivePower& power, const LiveChannel& live, double value, b
 std::string WritePrometheus(const LivePower& power) {
   PrometheusPage page;
   page.Family("hw_energy_joules_total", "counter", "joules",
-              "Energy since the monitor started. Add up only those without hw_parent.");
+              "Energy since the monitor started. Sum only those without hw_parent.");
   for (const LiveChannel& live : power.channels) {
     page.Sample("hw_energy_joules_total", LabelsOf(live), ValueOrNan(live.energy));
   }
-  page.Family("hw_power_watts", "gauge", "watts", "Power just now.");
+  page.Family("hw_power_watts", "gauge", "watts", "Current power.");
   for (const LiveChannel& live : power.channels) {
     page.Sample("hw_power_watts", LabelsOf(live), ValueOrNan(live.power));
   }
@@ -192,7 +191,7 @@ std::string WriteOtlp(const LivePower& power) {
     json.End().End().End();
   };
   metric("hw.energy", "J", "Energy since the monitor started", true, &LiveChannel::energy);
-  metric("hw.power", "W", "Power just now", false, &LiveChannel::power);
+  metric("hw.power", "W", "Current power", false, &LiveChannel::power);
   json.End().End().End().End().End().End();
   return json.Take();
 }

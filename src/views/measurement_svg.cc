@@ -1,5 +1,5 @@
-// Power over time, a plot a device, with what is not known hatched, named windows below, and whose
-// the energy was.
+// Power over time, one plot per device, with unknown stretches hatched, named windows below, and
+// who used the energy.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,14 +7,14 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "views/draw/svg_parts.h"
 #include "views/measurement.h"
-#include "views/notes.h"
-#include "views/svg_parts.h"
+#include "views/text/notes.h"
 
 namespace beryl::views {
 namespace {
 
-constexpr double kWide = 1080;  // time is long
+constexpr double kWide = 1080;  // wide, for the time axis
 constexpr double kLeft = 70;
 constexpr double kPlot = 130;
 constexpr double kWindowRow = 18;
@@ -22,7 +22,7 @@ constexpr size_t kMostWindowRows = 6;
 constexpr double kBar = 18;
 constexpr double kHatch = 9;  // from one stroke to the next
 
-// How a device's energy is told apart, in the order of the bars.
+// The parts of a device's energy, in the order of the bars.
 struct Owner {
   const char* name;
   Color color;
@@ -75,7 +75,7 @@ class MeasurementPicture {
   }
 
   static std::string Label(const DeviceEnergy& device) {
-    if (!device.energy) return fmt::format("{}: nothing is known", device.device);
+    if (!device.energy) return fmt::format("{}: energy unknown", device.device);
     std::string text = fmt::format("{}: {}, {}", device.device, FormatJoules(device.energy),
                                    FormatWatts(device.mean_power));
     if (device.origin == Origin::kEstimated) text += fmt::format(" ({})", SourceText(device));
@@ -98,7 +98,7 @@ class MeasurementPicture {
         left, top, std::max(1.0, right - left), kPlot,
         {.fill = kGrid,
          .opacity = 0.6,
-         .tooltip = fmt::format("{}: nothing is known for {}: {}", device.device,
+         .tooltip = fmt::format("{}: energy unknown for {}: {}", device.device,
                                 FormatSeconds(gap.duration), GapReasonWords(gap.why))});
     // Strokes rise to the right and end at the sides.
     for (double x = left - kPlot; x < right; x += kHatch) {
@@ -118,7 +118,7 @@ class MeasurementPicture {
     }
   }
 
-  // Bars in as few rows as it takes for none to cover another. Returns the y below them.
+  // Bars in as few rows as possible without overlaps. Returns the y below them.
   double Windows(double top, double y) {
     std::vector<double> free_from;
     for (const WindowEnergy& window : measured_.windows) {
@@ -157,7 +157,7 @@ class MeasurementPicture {
       most = std::max(most, ValueOrNan(device.energy));
     }
     if (split.empty() || most <= 0) return y;
-    canvas_.Text(kMargin, y, "Whose it was", {.size = 12.5, .bold = true});
+    canvas_.Text(kMargin, y, "Who used it", {.size = 12.5, .bold = true});
     std::vector<LegendEntry> legend;
     legend.reserve(std::size(kOwners));
     for (const Owner& owner : kOwners) legend.push_back({owner.color, owner.name});

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "views/budget.h"
+#include "views/energy_use.h"
 #include "views/measurement.h"
-#include "views/text_page.h"
+#include "views/text/text_page.h"
 
 namespace beryl::views {
 namespace {
@@ -30,18 +32,22 @@ class MeasurementTable : public TextPage {
     Processes();
     Features();
     Overhead();
+    const std::string above = Take() + BudgetTable(measured_.budget, options_);
     Notes(measured_.notes);
+    if (measured_.costs) Paragraph(ElectricityText(measured_.costs->electricity));
     Foot("", measured_.provenance);
-    return Take();
+    return above + Take();
   }
 
  private:
   static constexpr int kNumber = 10;
 
   void Head() {
+    Incomplete(measured_.provenance);
     const Recording& recording = measured_.recording;
     Line(Bold(Ellipsize(SubjectOf(measured_), static_cast<size_t>(width_))));
     Paragraph(HeadlineOf(measured_));
+    for (const std::string& line : LinesBelow(measured_)) Paragraph(line);
     std::vector<std::string> facts;
     if (recording.start.value != 0) facts.push_back(FormatTime(recording.start));
     if (!recording.machine.empty()) facts.push_back(recording.machine);
@@ -84,7 +90,7 @@ class MeasurementTable : public TextPage {
     Line();
   }
 
-  // Channels that are no devices: shown, never added.
+  // Channels that are not devices: shown, never added.
   void OtherChannels() {
     std::vector<std::string> texts;
     for (const ChannelEnergy& channel : measured_.channels) {
@@ -109,7 +115,7 @@ class MeasurementTable : public TextPage {
     }
   }
 
-  // Those with the most energy, in the order of the devices.
+  // The devices with the most energy, in the order of the devices.
   void Power() {
     std::vector<const DeviceEnergy*> plots;
     for (const DeviceEnergy& device : measured_.devices) {
@@ -176,20 +182,10 @@ class MeasurementTable : public TextPage {
     const std::string of_some =
         measured_.round_energy.rounds == rounds
             ? ""
-            : fmt::format("; energy is known of {}", measured_.round_energy.rounds);
-    Line(fmt::format("{} {}: {} in {}{}", rounds, rounds == 1 ? "round" : "rounds",
-                     SpreadText(measured_.round_energy, JoulesOrDash),
-                     SpreadText(measured_.round_time, FormatSeconds), of_some));
-  }
-
-  template <typename Quantity>
-  static std::string SpreadText(const Spread<Quantity>& spread,
-                                std::string (*format)(const std::optional<Quantity>&)) {
-    if (!spread.mean) return "-";
-    if (!spread.deviation) return format(spread.mean);
-    return fmt::format(
-        "{} ± {} ({})", format(spread.mean), format(spread.deviation),
-        *spread.mean > Quantity{} ? FormatPercent(*spread.deviation / *spread.mean) : "-");
+            : fmt::format("; energy is known for {}", measured_.round_energy.rounds);
+    Line(fmt::format("{} {} of the machine: {} in {}{}", rounds, rounds == 1 ? "round" : "rounds",
+                     StatisticsText(measured_.round_energy, JoulesOrDash),
+                     StatisticsText(measured_.round_time, FormatSeconds), of_some));
   }
 
   static std::optional<Joules> EnergyOf(const ProcessEnergy& process) {

@@ -1,16 +1,11 @@
 #include <cmath>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include "base/matchers_for_test.h"
+#include "views/draw/xml_testing.h"
 #include "views/views.h"
-#include "views/xml_testing.h"
 
 namespace beryl::views {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 Measurement MakeMeasurement() {
   Measurement measured;
@@ -51,7 +46,86 @@ Measurement MakeMeasurement() {
 
 TEST(MeasurementViewTest, TheHeadlineSaysWhatAndWhose) {
   EXPECT_THAT(Write(MakeMeasurement(), Format::kTable, {}),
-              HasSubstr("100 J in 10.0 s, 10.0 W; 80.0 J (80.0%) of it ours"));
+              HasSubstr("\n80.0 J ours, 80.0% of 100 J of the machine in 10.0 s, 10.0 W\n"));
+}
+
+TEST(MeasurementViewTest, OursComesFirstWithItsOwnIntervalThenARunThenTheCosts) {
+  Measurement measured = MakeMeasurement();
+  measured.total.origin = Origin::kEstimated;
+  measured.total.low = Joules{50};
+  measured.total.high = Joules{150};
+  measured.total.ours_low = Joules{40};
+  measured.total.ours_high = Joules{120};
+  measured.run.energy_of = EnergyOf::kOurs;
+  measured.run.energy = {5, Joules{16}, Joules{0.8}};
+  measured.run.time = {5, Seconds{2}, Seconds{0.1}};
+  measured.costs.emplace();
+  measured.costs->electricity.currency = "EUR";
+  measured.costs->ours = {2, 1, 3, 0.5, 0.8};
+  measured.costs->machine = {4, 2, 6, 1, 1.6};
+  ViewOptions wide;
+  wide.width = 160;
+  EXPECT_THAT(
+      Write(measured, Format::kTable, wide),
+      HasSubstr(
+          "\nan estimate: 80.0 J (40.0 J to 120 J) ours, 80.0% of 100 J (50.0 J to 150 J) of the "
+          "machine in 10.0 s, 10.0 W\n"
+          "a run of the command: 16.0 J ± 800 mJ (5.0%) ours in 2.00 s ± 100 ms (5.0%), over 5 "
+          "rounds\n"
+          "ours: 2 (1 to 3) kWh, 0.5 EUR, 0.8 kg CO2e\n"
+          "the machine: 4 (2 to 6) kWh, 1 EUR, 1.6 kg CO2e\n"));
+  EXPECT_THAT(Write(measured, Format::kSummary, wide), HasSubstr("\nours: 2 (1 to 3) kWh"));
+  const std::string json = Write(measured, Format::kJson, {});
+  EXPECT_THAT(json, HasSubstr(R"("ours_j":80,"ours_low_j":40,"ours_high_j":120)"));
+  EXPECT_THAT(json, HasSubstr(R"("run":{"energy_of":"ours","energy_j":{"n":5,"mean":16,)"));
+  EXPECT_THAT(json, HasSubstr(R"("costs":{"ours":{"kwh":2,"kwh_low":1,"kwh_high":3,)"));
+}
+
+TEST(MeasurementViewTest, SmallCostsAreInSmallUnits) {
+  Measurement measured = MakeMeasurement();
+  measured.costs.emplace();
+  measured.costs->electricity.currency = "USD";
+  measured.costs->ours = {4.924e-6, std::nullopt, std::nullopt, 6.5e-7, 1.58e-4};
+  measured.costs->machine = {4.128e-4, 2e-4, 6e-4, 5.4e-4, 0};
+  ViewOptions wide;
+  wide.width = 160;
+  EXPECT_THAT(Write(measured, Format::kTable, wide),
+              HasSubstr("ours: 4.924 mWh, under 0.0001 USD, 0.158 g CO2e\n"
+                        "the machine: 0.4128 (0.2 to 0.6) Wh, 0.00054 USD, 0 kg CO2e\n"));
+}
+
+TEST(MeasurementViewTest, RoundsWithoutEnergyAreNotCountedAsIfTheyHadIt) {
+  Measurement measured = MakeMeasurement();
+  measured.run.time = {3, Seconds{2}, std::nullopt};
+  measured.run.energy = {1, Joules{16}, std::nullopt};
+  EXPECT_THAT(Write(measured, Format::kSummary, {}),
+              HasSubstr("a run of the command: 16.0 J of the machine in 2.00 s, over 3 rounds; "
+                        "energy is known for 1\n"));
+  measured.run.energy = {};
+  EXPECT_THAT(Write(measured, Format::kSummary, {}),
+              HasSubstr("a run of the command: 2.00 s, over 3 rounds; its energy is unknown\n"));
+}
+
+TEST(MeasurementViewTest, OfAWholeMachineNothingIsCalledOurs) {
+  Measurement measured = MakeMeasurement();
+  measured.recording.command.clear();
+  measured.costs.emplace();
+  const std::string text = Write(measured, Format::kTable, {});
+  EXPECT_THAT(text, HasSubstr("\n100 J in 10.0 s, 10.0 W\n"));
+  EXPECT_THAT(text, Not(HasSubstr("ours:")));
+}
+
+TEST(MeasurementViewTest, OursThatIsNotKnownIsSaid) {
+  Measurement measured = MakeMeasurement();
+  measured.total.ours = std::nullopt;
+  measured.total.all_split = false;
+  EXPECT_THAT(Write(measured, Format::kSummary, {}),
+              HasSubstr("100 J of the machine in 10.0 s, 10.0 W; which part of it is ours is "
+                        "unknown\n"));
+  measured.total.ours = Joules{8};
+  measured.total.split = Joules{10};
+  EXPECT_THAT(Write(measured, Format::kSummary, {}),
+              HasSubstr("8.00 J ours, of the 10.0 J that can be divided; 100 J of the machine"));
 }
 
 TEST(MeasurementViewTest, AnEstimateIsCalledOne) {
@@ -61,7 +135,7 @@ TEST(MeasurementViewTest, AnEstimateIsCalledOne) {
   measured.devices[0].low = measured.total.low = Joules{50};
   measured.devices[0].high = measured.total.high = Joules{150};
   const std::string text = Write(measured, Format::kTable, {});
-  EXPECT_THAT(text, HasSubstr("an estimate: 100 J (50.0 J to 150 J) in 10.0 s"));
+  EXPECT_THAT(text, HasSubstr("of 100 J (50.0 J to 150 J) of the machine in"));
   EXPECT_THAT(text, HasSubstr("estimated, ±50"));
 }
 
@@ -72,7 +146,7 @@ TEST(MeasurementViewTest, UnknownIsNeverZero) {
   measured.devices[0].split = {};
   measured.devices[0].rest = std::nullopt;
   measured.total = {};
-  EXPECT_THAT(Write(measured, Format::kTable, {}), HasSubstr("no energy is known of 10.0 s"));
+  EXPECT_THAT(Write(measured, Format::kTable, {}), HasSubstr("no energy is known for 10.0 s"));
   const std::string json = Write(measured, Format::kJson, {});
   EXPECT_THAT(json, HasSubstr(R"("energy_j":null,"low_j":null)"));
   EXPECT_THAT(json, HasSubstr(R"("gpu_energy":null)"));
@@ -85,7 +159,8 @@ TEST(MeasurementViewTest, ATotalWithoutAllIsAtLeastThat) {
   EXPECT_THAT(Write(measured, Format::kJson, {}), HasSubstr(R"("complete":true,"missing":[])"));
   measured.total.missing = {"CPU:0 for 2.50 s", "the CPUs, which only wall reads"};
   EXPECT_THAT(Write(measured, Format::kTable, {}),
-              HasSubstr("at least 100 J in 10.0 s, 10.0 W, without CPU:0 for 2.50 s and the"));
+              HasSubstr("80.0 J ours, 80.0% of at least 100 J of the machine in 10.0 s, 10.0 W, "
+                        "without CPU:0 for"));
   EXPECT_THAT(Write(measured, Format::kJson, {}),
               HasSubstr(R"("complete":false,"missing":["CPU:0 for 2.50 s",)"));
 }
@@ -139,7 +214,7 @@ TEST(MeasurementViewTest, AGapIsDrawnAsOne) {
   EXPECT_THAT(Write(MakeMeasurement(), Format::kTable, {}), HasSubstr("?????"));
   const std::string picture = Write(MakeMeasurement(), Format::kSvg, {});
   EXPECT_EQ(WrongWithXml(picture), "");
-  EXPECT_THAT(picture, HasSubstr("nothing is known for 2.50 s: the counter stood still"));
+  EXPECT_THAT(picture, HasSubstr("energy unknown for 2.50 s: the counter stood still"));
   EXPECT_THAT(picture, Not(HasSubstr("<train>")));
 }
 

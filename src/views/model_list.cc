@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "views/csv_table.h"
-#include "views/text_page.h"
+#include "views/text/csv_table.h"
+#include "views/text/text_page.h"
 #include "views/writers.h"
 
 namespace beryl::views {
@@ -24,9 +24,9 @@ std::string Table(const ModelList& models, const ViewOptions& options) {
                              std::to_string(row.tokens), Amount(row.flops)}));
   }
   page.Line();
-  page.SmallPrint(fmt::format("{} models, without heads; FLOP: of one input of so many tokens",
+  page.SmallPrint(fmt::format("{} models, without heads; FLOP for one input with that many tokens",
                               models.rows.size()));
-  page.Foot("any other model of these families: its config.json", models.provenance);
+  page.Foot("for any other model of these families, give its config.json", models.provenance);
   return page.Take();
 }
 
@@ -34,9 +34,7 @@ std::string Json(const ModelList& models) {
   JsonWriter json;
   BeginResult(json, kSchema, models.provenance);
   json.Objects("models", models.rows, [&](const ModelList::Row& row) {
-    json.Member("name", row.name);
-    json.Member("family", row.family);
-    json.Member("parameters", row.parameters);
+    json.Member("name", row.name).Member("family", row.family).Member("parameters", row.parameters);
     WriteWhole(json, "layers", row.layers);
     json.Member("tokens", row.tokens);
     WriteWhole(json, "flops", row.flops);
@@ -57,9 +55,7 @@ std::string Csv(const ModelList& models) {
 }  // namespace
 
 std::string Write(const ModelList& models, Format format, const ViewOptions& options) {
-  if (format == Format::kJson) return Json(models);
-  if (format == Format::kCsv) return Csv(models);
-  return Table(models, options);
+  return WriteUsual(models, format, options, Json, Csv, Table);
 }
 
 }  // namespace beryl::views

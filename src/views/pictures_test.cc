@@ -2,20 +2,15 @@
 #include <cmath>
 #include <numeric>
 
-#include <gmock/gmock.h>
-
-#include "views/diagram_layout.h"
+#include "base/matchers_for_test.h"
+#include "views/draw/diagram_layout.h"
+#include "views/draw/xml_testing.h"
 #include "views/export.h"
 #include "views/report_testing.h"
 #include "views/views.h"
-#include "views/xml_testing.h"
 
 namespace beryl::views {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 OperationRanking MakeRanking(const AccountReport& report, OperationRanking::Kind kind) {
   OperationRanking ranking;
@@ -156,6 +151,23 @@ TEST(ExportTest, FoldedStacksAreALineEach) {
     EXPECT_EQ(std::count(text.begin(), text.end(), ';'), 1) << text;
     EXPECT_THAT(text, HasSubstr("MatMul 4000000\n"));
   }
+}
+
+TEST(ExportTest, WhatLiesDeeperIsAddedToWhatIsAbove) {
+  ViewOptions options;
+  const auto folded = [&] {
+    AccountReport report = MakeReport("layer");
+    CutStacks(report.tree, options);
+    return WriteFoldedStacks(report);
+  };
+  EXPECT_EQ(folded(), "layer;MatMul 4000000\n");
+  options.level = Level::kModule;
+  EXPECT_EQ(folded(), "layer 4000000\n");
+  options.level = Level::kModel;
+  EXPECT_EQ(folded(), "model 4000000\n");
+  options.level.reset();
+  options.depth = 1;
+  EXPECT_EQ(folded(), "layer 4000000\n");
 }
 
 TEST(ExportTest, ChromeNestsChildrenInTheirParents) {

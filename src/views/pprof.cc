@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/wire_writer.h"
 #include "views/export.h"
+#include "views/text/notes.h"
 
 namespace beryl::views {
 namespace {
@@ -43,7 +44,7 @@ class ProfileWriter {
                        static_cast<uint64_t>((first.window_end - first.window_start).value));
     }
     profile_.Packed(kComment, std::array<StringId, 2>{
-                                  strings_.Intern(Printable(StampText(report_.provenance))),
+                                  strings_.Intern(Printable(StampLine(report_.provenance))),
                                   strings_.Intern(Printable(report_.context.energy_source))});
     for (StringId id = 0; id < strings_.size(); ++id) {
       profile_.Bytes(kStringTable, strings_.Text(id));
@@ -59,7 +60,7 @@ class ProfileWriter {
     profile_.Bytes(kSampleType, value.bytes());
   }
 
-  // A name is a function, wherever it stands: that is how pprof adds up.
+  // A name is one function wherever it occurs, because pprof adds up by function.
   uint64_t LocationOf(NodeId node) {
     std::string text = Printable(report_.tree.tree.nodes[node].name);
     if (text.empty()) text = "?";  // as in the other exports: pprof has no name for a nameless one

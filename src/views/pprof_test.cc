@@ -8,8 +8,8 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 
+#include "base/matchers_for_test.h"
 #include "base/text.h"
 #include "base/wire_reader.h"
 #include "views/export.h"
@@ -17,11 +17,6 @@
 
 namespace beryl::views {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::Pair;
-using ::testing::SizeIs;
-using ::testing::UnorderedElementsAreArray;
 
 // The fields of one message, by number.
 struct Message {

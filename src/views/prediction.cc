@@ -1,13 +1,12 @@
-// Predicted energy: as a table, JSON and CSV; and what was learned, in words.
+// Predicted energy as a table, JSON and CSV, and the learned model as text.
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "views/energy_use.h"
 #include "views/learned.h"
-#include "views/text_page.h"
-#include "views/tree_view.h"
+#include "views/text/text_page.h"
+#include "views/text/tree_view.h"
 #include "views/writers.h"
 
 namespace beryl::views {
@@ -19,18 +18,18 @@ constexpr const char* kSchema = "beryl.predictions/1";
 std::string ProfileText(const EnergyModel& model) {
   std::string text = fmt::format("{}: method {}", model.name, MethodName(model.method));
   if (!model.trained_on.machine.empty()) text += fmt::format(", {}", model.trained_on.machine);
-  if (model.method == Method::kLaw) text += fmt::format("; {}", LawSentence(model.law));
+  if (const EnergyLaw* law = model.law()) text += fmt::format("; {}", LawSentence(*law));
   return text;
 }
 
-// What was predicted of a run, and what was measured of it.
+// The predicted and the measured columns of a run.
 TreeColumns TreeOf(const PredictionReport& report, size_t run) {
   const ModelRun& of = report.data.runs[run];
   TreeColumns tree;
   tree.tree = of.tree;
   tree.tree.nodes[0].name = of.model;
   tree.columns.push_back(report.predicted[run]);
-  // In a result about predictions, the interval is theirs.
+  // In a result about predictions, the interval belongs to them.
   tree.columns.front().prefix = "";
   tree.columns.front().self.clear();
   tree.columns.push_back(ShareOf(report.predicted[run], "predicted_share"));
@@ -55,28 +54,27 @@ TreeColumns TreeOf(const PredictionReport& report, size_t run) {
   return tree;
 }
 
-class PredictionTable : public TextPage {
+class PredictionTable : public PageOf<PredictionReport> {
  public:
-  PredictionTable(const PredictionReport& report, const ViewOptions& options)
-      : TextPage(options), report_(report) {}
+  using PageOf::PageOf;
 
   std::string Write() {
-    Paragraph(Bold(ProfileText(report_.model)));
+    Paragraph(Bold(ProfileText(result_.model)));
     Line();
-    if (report_.data.runs.size() == 1) {
+    if (result_.data.runs.size() == 1) {
       Tree();
     } else {
       Runs();
     }
     Line();
-    Notes(report_.notes);
+    Notes(result_.notes);
     Foot(fmt::format("predicted; between: where {:.0f} % of measurements are expected, from "
                      "models that were held out in training{}",
-                     100 * report_.model.nominal,
-                     report_.model.method == Method::kLaw
+                     100 * result_.model.nominal,
+                     result_.model.law() != nullptr
                          ? ""
-                         : " (a method that errs to one side lies beside it)"),
-         report_.provenance);
+                         : " (a biased method can lie outside its interval)"),
+         result_.provenance);
     return Take();
   }
 
@@ -85,9 +83,9 @@ class PredictionTable : public TextPage {
     const int name = std::clamp(width_ - 64, 16, 40);
     const std::vector<int> widths = {-name, 9, 11, 22, 11, 10};
     Line(Dim(Cells(widths, {"model", "input", "predicted", "between", "measured", "off"})));
-    for (size_t run = 0; run < report_.data.runs.size(); ++run) {
-      const ModelRun& of = report_.data.runs[run];
-      const Column& column = report_.predicted[run];
+    for (size_t run = 0; run < result_.data.runs.size(); ++run) {
+      const ModelRun& of = result_.data.runs[run];
+      const Column& column = result_.predicted[run];
       Line(
           Cells(widths, {NameCell(of.model, name), InputText(of), JoulesOrDash(column.total[0]),
                          JoulesBetween(column.low[0], column.high[0]), JoulesOrDash(of.measured[0]),
@@ -97,58 +95,55 @@ class PredictionTable : public TextPage {
 
   void Tree() {
     TableLook look;
-    look.title = fmt::format("{} {}", Printable(report_.data.runs.front().model),
-                             InputText(report_.data.runs.front()));
+    look.title = fmt::format("{} {}", Printable(result_.data.runs.front().model),
+                             InputText(result_.data.runs.front()));
     look.columns = {"predicted_share", "predicted", "measured", "off"};
-    text_ += TreeTable(TreeOf(report_, 0), look, options_);
+    text_ += TreeTable(TreeOf(result_, 0), look, options_);
   }
-
-  const PredictionReport& report_;
 };
 
 std::string Json(const PredictionReport& report, const ViewOptions& options) {
   JsonWriter json;
   BeginResult(json, kSchema, report.provenance);
   json.Key("profile").BeginObject();
-  json.Member("name", report.model.name);
-  json.Member("method", MethodName(report.model.method));
+  json.Member("name", report.model.name).Member("method", MethodName(report.model.method));
   json.Member("features", FeatureSetName(report.model.feature_set));
   json.Member("trained_on", report.model.trained_on.data);
   json.Member("machine", report.model.trained_on.machine);
-  if (report.model.method == Method::kLaw) WriteLaw(json, report.model.law);
+  if (const EnergyLaw* law = report.model.law()) WriteLaw(json, *law);
   json.End();
-  json.Member("data", report.data.name);
-  json.Member("interval", report.model.nominal);
+  json.Member("data", report.data.name).Member("interval", report.model.nominal);
   json.Key("runs").BeginArray();
   for (size_t run = 0; run < report.data.runs.size(); ++run) {
     const ModelRun& of = report.data.runs[run];
     json.BeginObject();
-    json.Member("model", of.model);
-    json.Member("batch_size", KnownSize(of.batch_size));
-    json.Member("seq_len", KnownSize(of.seq_len));
+    json.Member("model", of.model).Member("batch_size", of.batch_size);
+    json.Member("seq_len", of.seq_len);
     json.Member("origin", OriginText(report.predicted[run]));
     WriteTree(json.Key("tree"), TreeOf(report, run), options);
     json.End();
   }
   json.End();
-  WriteNotes(json, report.notes);
-  json.Member("tool", ToolText(report.provenance));
-  return EndResult(json);
+  return EndResult(json, report.notes, report.provenance);
 }
 
-std::string Csv(const PredictionReport& report) {
-  CsvTable csv(kSchema, report.provenance,
-               "model,batch_size,seq_len,level,scope,type,predicted_j,low_j,high_j,measured_j,"
-               "profile");
+std::string Csv(const PredictionReport& report, const ViewOptions& options) {
+  CsvTable csv(kSchema, report.provenance);
   for (size_t run = 0; run < report.data.runs.size(); ++run) {
-    const ModelRun& of = report.data.runs[run];
-    const Column& column = report.predicted[run];
-    for (NodeId node = 0; node < of.tree.nodes.size(); ++node) {
-      csv.Row(of.model, KnownSize(of.batch_size), KnownSize(of.seq_len),
-              LevelName(of.tree.nodes[node].level), ScopeOf(of.tree, node),
-              of.tree.nodes[node].type, column.total[node], column.low[node], column.high[node],
-              of.measured[node], report.model.name);
+    const TreeColumns tree = TreeOf(report, run);
+    if (run == 0) {
+      csv.Field("model").Field("batch_size").Field("seq_len");
+      AddTreeNames(tree, options, csv);
+      csv.Field("profile").EndRow();
     }
+    const ModelRun& of = report.data.runs[run];
+    const auto size = [](std::optional<double> value) {
+      return value ? fmt::format("{}", *value) : "";
+    };
+    AddTreeRows(
+        tree, options,
+        {{"model", of.model}, {"batch_size", size(of.batch_size)}, {"seq_len", size(of.seq_len)}},
+        {{"profile", report.model.name}}, csv);
   }
   return csv.Take();
 }
@@ -157,8 +152,26 @@ std::string Csv(const PredictionReport& report) {
 
 std::string Write(const PredictionReport& report, Format format, const ViewOptions& options) {
   if (format == Format::kJson) return Json(report, options);
-  if (format == Format::kCsv) return Csv(report);
+  if (format == Format::kCsv) return Csv(report, options);
   return PredictionTable(report, options).Write();
+}
+
+Status CheckColumns(const PredictionReport& report, const ViewOptions& options) {
+  return report.data.runs.empty() ? Status() : CheckColumns(TreeOf(report, 0), options);
+}
+
+std::string WriteMethods() {
+  std::string text = "METHODS\n";
+  for (const MethodLook& look : Methods()) {
+    if (look.help.empty()) continue;
+    text += fmt::format("  {:<14}", look.name);
+    for (const char letter : look.help) {
+      text += letter;
+      if (letter == '\n') text.append(16, ' ');
+    }
+    text += '\n';
+  }
+  return text;
 }
 
 std::string WriteSummary(const EnergyModel& model, const ViewOptions& options) {
@@ -171,13 +184,13 @@ std::string WriteSummary(const EnergyModel& model, const ViewOptions& options) {
   page.Paragraph(fmt::format("method {}{}, from {} nodes of {} model(s) in {}",
                              MethodName(model.method), features, FormatCount(trained.nodes),
                              trained.models.size(), trained.data));
-  if (model.method == Method::kLaw) page.Paragraph("energy = " + LawSentence(model.law));
-  if (!model.primitives.empty()) {
-    page.Paragraph(fmt::format("{} ML primitives, {} child weights", model.primitives.size(),
-                               model.weighting.weights.size()));
+  if (const EnergyLaw* law = model.law()) page.Paragraph("energy = " + LawSentence(*law));
+  if (const TreeRegressors* trees = model.trees()) {
+    page.Paragraph(fmt::format("{} ML primitives, {} child weights", trees->primitives.size(),
+                               trees->weighting.weights.size()));
   }
-  if (model.described && model.method != Method::kDescribe) {
-    page.Paragraph("and what operations cost, for models that were never run (method describe)");
+  if (model.beside) {
+    page.Paragraph("and the costs of operations, for models that were never run (method describe)");
   }
   for (size_t level = 0; level < kDataLevels.size(); ++level) {
     const ErrorBand& band = model.bands[level];
@@ -190,8 +203,7 @@ std::string WriteSummary(const EnergyModel& model, const ViewOptions& options) {
   if (std::all_of(model.bands.begin(), model.bands.end(),
                   [](const ErrorBand& band) { return band.nodes == 0; })) {
     page.Paragraph(
-        "note: nothing could be held out, so nothing is known of its errors: predictions will have "
-        "no intervals",
+        "note: nothing was held out, so the errors are unknown: predictions will have no intervals",
         0, kWarningStyle);
   }
   return page.Take();

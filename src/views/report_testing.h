@@ -64,8 +64,8 @@ inline TreeColumns MakeTree(const std::string& name) {
 // `name` stands wherever a report takes a name from somebody else's program.
 inline AccountReport MakeReport(const std::string& name = "layer_*") {
   AccountReport report;
-  report.provenance = {
-      "beryl", "test", "Debug", "a box", {"/tmp/" + name}, "", "2026-11-18T01:32:48Z"};
+  report.provenance = {"beryl",          "test", "Debug",      "a box",
+                       {"/tmp/" + name}, "",     std::nullopt, "2026-11-18T01:32:48Z"};
   report.context.ops_files = {"/tmp/" + name, "second"};
   report.context.power_files = {name};
   report.context.label = "synthetic";
@@ -86,7 +86,8 @@ inline AccountReport MakeReport(const std::string& name = "layer_*") {
   cpu.readings = 2000;
   ChannelAccount wall = cpu;
   wall.channel = "wall of " + name;
-  wall.feeds = "rest of the box: what is left after the channels it contains";
+  wall.feeds =
+      "no operation: the energy beyond the channels it contains belongs to the rest of the machine";
   wall.contained = Joules{1};
   wall.static_part.reset();
   report.channels = {cpu, wall};

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "views/text_page.h"
-#include "views/tree_view.h"
+#include "views/text/text_page.h"
+#include "views/text/tree_view.h"
 #include "views/writers.h"
 
 namespace beryl::views {
@@ -13,6 +13,7 @@ constexpr const char* kSchema = "beryl.side-by-side/1";
 
 std::string Table(const SideBySide& set, const ViewOptions& options) {
   TextPage page(options);
+  page.Incomplete(set.provenance);
   for (const SideBySide::Side& side : set.sides) {
     page.Paragraph(fmt::format("{}: {}", Printable(side.label), Printable(side.what)));
   }
@@ -30,13 +31,10 @@ std::string Json(const SideBySide& set, const ViewOptions& options) {
   JsonWriter json;
   BeginResult(json, kSchema, set.provenance);
   json.Objects("sides", set.sides, [&](const SideBySide::Side& side) {
-    json.Member("label", side.label);
-    json.Member("what", side.what);
+    json.Member("label", side.label).Member("what", side.what);
   });
   WriteTree(json.Key("tree"), set.tree, options);
-  WriteNotes(json, set.notes);
-  json.Member("tool", ToolText(set.provenance));
-  return EndResult(json);
+  return EndResult(json, set.notes, set.provenance);
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
-#include "views/csv_table.h"
-#include "views/text_page.h"
+#include "views/text/csv_table.h"
+#include "views/text/text_page.h"
 #include "views/writers.h"
 
 namespace beryl::views {
@@ -28,67 +28,67 @@ bool StandsStill(const PowerChannel& channel) {
          !*channel.meter.moves;
 }
 
-class SourcesTable : public TextPage {
+class SourcesTable : public PageOf<SourceReport> {
  public:
-  SourcesTable(const SourceReport& report, const ViewOptions& options)
-      : TextPage(options), report_(report) {}
+  using PageOf::PageOf;
 
   std::string Write() {
     Found();
-    Section("the same again, not read twice", report_.duplicates, [&](const auto& duplicate) {
+    Section("duplicates, not read", result_.duplicates, [&](const auto& duplicate) {
       Paragraph(fmt::format("{}: {} {}; read by {}", duplicate.channel, duplicate.source,
                             duplicate.reads, duplicate.used),
                 2);
     });
-    Section("refused", report_.refused, [&](const RefusedSource& refused) {
+    Section("refused", result_.refused, [&](const RefusedSource& refused) {
       Paragraph(fmt::format("{}: {}", refused.source, refused.reason), 2);
       Paragraph("remedy: " + refused.remedy, 4, kDimStyle);
     });
-    Section("checks", report_.checks, [&](const SourceCheck& check) {
+    Section("checks", result_.checks, [&](const SourceCheck& check) {
       const char* style = check.verdict == SourceCheck::Verdict::kBad ? kWarningStyle : "";
       Paragraph(fmt::format("{:<7} {}: {}", VerdictText(check.verdict), check.what, check.detail),
                 2, style);
     });
-    const std::string features = fmt::format("{}", fmt::join(report_.features, ", "));
+    const std::string features = fmt::format("{}", fmt::join(result_.features, ", "));
     SmallPrint("resource features: " + (features.empty() ? "none" : features));
-    SmallPrint("CPU time by " + report_.cpu_time);
-    Foot(report_.provenance.machine, report_.provenance);
+    SmallPrint("CPU time by " + result_.cpu_time);
+    Foot(result_.provenance.machine, result_.provenance);
     return Take();
   }
 
  private:
   static std::string StateOf(const PowerChannel& channel) {
     if (StandsStill(channel)) return "still";
-    return channel.meter.origin == Origin::kEstimated ? "guess" : "ok";
+    return channel.meter.origin == Origin::kEstimated ? "estimate" : "ok";
   }
 
   void Found() {
     Line(Bold("found"));
-    if (report_.found.empty()) {
-      Line("  nothing that can be read");
+    if (result_.found.empty()) {
+      Line("  no meter can be read");
       return Line();
     }
-    const auto& found = report_.found;
+    const auto& found = result_.found;
     const int device = Widest(found, 6, [](const auto& channel) { return channel.name; });
     const int source = Widest(found, 6, [](const auto& channel) { return channel.meter.source; });
-    const int within = Widest(report_.within, 6, [](const auto& other) { return other; });
+    const int within = Widest(result_.within, 6, [](const auto& other) { return other; });
     const std::vector<int> widths = {2, -device - 2, -source - 2, -9, -within, 10, 10, 10};
     Line(Dim(Cells(widths, {"", "device", "source", "kind", "within", "step", "power", "least"}) +
              "  state"));
-    for (size_t i = 0; i < report_.found.size(); ++i) {
-      const PowerChannel& channel = report_.found[i];
+    for (size_t i = 0; i < result_.found.size(); ++i) {
+      const PowerChannel& channel = result_.found[i];
       const std::string state = StateOf(channel);
       Line(Cells(widths,
                  {"", Printable(channel.name), Printable(channel.meter.source), KindText(channel),
-                  report_.within[i].empty() ? "-" : Printable(report_.within[i]),
+                  result_.within[i].empty() ? "-" : Printable(result_.within[i]),
                   OrDash(channel.meter.update_period_us * 1e-6, FormatSeconds),
-                  OrDash(report_.seen_w[i], FormatWatts), JoulesOrDash(report_.smallest_j[i])}) +
+                  OrDash(result_.seen_w[i], FormatWatts), JoulesOrDash(result_.smallest_j[i])}) +
            "  " + (state == "ok" ? state : Styled(state, kWarningStyle)));
       Paragraph(channel.meter.reads, 6, kDimStyle);
     }
     Paragraph(
         "step: time between two updates, as seen. power: as seen. least: the least energy it can "
-        "tell. still: the counter did not move (see the checks). guess: worked out, not measured",
+        "resolve. still: the counter did not move (see the checks). estimate: computed, not "
+        "measured",
         2, kDimStyle);
     Line();
   }
@@ -100,8 +100,6 @@ class SourcesTable : public TextPage {
     for (const auto& item : items) say(item);
     Line();
   }
-
-  const SourceReport& report_;
 };
 
 void WriteChannel(JsonWriter& json, const SourceReport& report, size_t index) {
@@ -109,20 +107,14 @@ void WriteChannel(JsonWriter& json, const SourceReport& report, size_t index) {
   const MeterTraits& meter = channel.meter;
   const std::string& within = report.within[index];
   json.BeginObject();
-  json.Member("source", meter.source);
-  json.Member("device", channel.name);
-  json.Member("scope", ScopeName(channel.scope));
-  json.Member("kind", KindText(channel));
-  json.Member("unit", meter.unit);
-  json.Member("wrap", meter.wrap);
+  json.Member("source", meter.source).Member("device", channel.name);
+  json.Member("scope", ScopeName(channel.scope)).Member("kind", KindText(channel));
+  json.Member("unit", meter.unit).Member("wrap", meter.wrap);
   json.Member("update_period_us", meter.update_period_us);
   json.Member("within", within.empty() ? std::nullopt : std::optional(within));
-  json.Member("moves", meter.moves);
-  json.Member("reads", meter.reads);
-  json.Member("resolution", meter.per_count);
-  json.Member("seen_w", report.seen_w[index]);
-  json.Member("smallest_j", report.smallest_j[index]);
-  json.Member("origin", OriginName(meter.origin));
+  json.Member("moves", meter.moves).Member("reads", meter.reads);
+  json.Member("resolution", meter.per_count).Member("seen_w", report.seen_w[index]);
+  json.Member("smallest_j", report.smallest_j[index]).Member("origin", OriginName(meter.origin));
   json.Member("error", meter.error);
   json.End();
 }
@@ -134,25 +126,19 @@ std::string Json(const SourceReport& report) {
   for (size_t i = 0; i < report.found.size(); ++i) WriteChannel(json, report, i);
   json.End();
   json.Objects("duplicates", report.duplicates, [&](const DuplicateChannel& duplicate) {
-    json.Member("source", duplicate.source);
-    json.Member("device", duplicate.channel);
-    json.Member("reads", duplicate.reads);
-    json.Member("used", duplicate.used);
+    json.Member("source", duplicate.source).Member("device", duplicate.channel);
+    json.Member("reads", duplicate.reads).Member("used", duplicate.used);
   });
   json.Objects("refused", report.refused, [&](const RefusedSource& refused) {
-    json.Member("source", refused.source);
-    json.Member("reason", refused.reason);
+    json.Member("source", refused.source).Member("reason", refused.reason);
     json.Member("remedy", refused.remedy);
   });
   json.Objects("checks", report.checks, [&](const SourceCheck& check) {
-    json.Member("what", check.what);
-    json.Member("verdict", VerdictText(check.verdict));
+    json.Member("what", check.what).Member("verdict", VerdictText(check.verdict));
     json.Member("detail", check.detail);
   });
-  json.Member("cpu_time", report.cpu_time);
-  json.Member("features", report.features);
-  json.Member("machine", report.provenance.machine);
-  json.Member("tool", ToolText(report.provenance));
+  json.Member("cpu_time", report.cpu_time).Member("features", report.features);
+  json.Member("machine", report.provenance.machine).Member("tool", ToolText(report.provenance));
   return EndResult(json);
 }
 

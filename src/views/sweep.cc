@@ -1,13 +1,15 @@
-// Variants of a model, a line each: as a table, JSON and CSV.
+// Variants of a model, one per line: as a table, JSON and CSV.
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/text.h"
-#include "views/csv_table.h"
 #include "views/described.h"
 #include "views/energy_use.h"
-#include "views/text_page.h"
+#include "views/text/csv_table.h"
+#include "views/text/text_page.h"
 #include "views/writers.h"
 
 namespace beryl::views {
@@ -15,7 +17,7 @@ namespace {
 
 constexpr const char* kSchema = "beryl.sweep/2";
 
-// What a row says, in the order of its columns. NaN: not known.
+// The numbers of a row, in the order of its columns. NaN: unknown.
 struct RowNumbers {
   double parameters = kUnknown;
   double flops = kUnknown;
@@ -24,24 +26,58 @@ struct RowNumbers {
   double low_j = kUnknown;
   double high_j = kUnknown;
   double seconds = kUnknown;
+  double power_w = kUnknown;
+  double token_j = kUnknown;
+  EnergyPrice cost;  // of the queries that costs are of
+  double memory = kUnknown;
 };
 
 RowNumbers NumbersOf(const SweepRow& row) {
   if (!row.failure.empty()) return {};
   const DescribedPrediction& prediction = row.prediction;
   const DescribedNode& root = prediction.description.nodes[0];
+  const bool costed = prediction.costs && !prediction.costs->rows.empty();
   return {.parameters = static_cast<double>(root.parameters),
           .flops = root.work.flops,
           .bytes = root.work.Bytes(),
           .energy_j = At(prediction.energy.total, 0),
           .low_j = At(prediction.energy.low, 0),
           .high_j = At(prediction.energy.high, 0),
-          .seconds = At(prediction.seconds, 0)};
+          .seconds = At(prediction.seconds, 0),
+          .power_w = ValueOrNan(PowerOf(prediction, 0)),
+          .token_j = ValueOrNan(prediction.energy.total.empty() ? std::nullopt
+                                                                : EnergyPerToken(prediction, 0)),
+          .cost = costed ? prediction.costs->rows.front().cost : EnergyPrice(),
+          .memory = prediction.description.memory.Total()};
+}
+
+// The costs that the rows have: of how many queries, and in which currency.
+const QueryCosts* CostsOf(const Sweep& sweep) {
+  for (const SweepRow& row : sweep.rows) {
+    if (row.failure.empty() && row.prediction.costs) return &*row.prediction.costs;
+  }
+  return nullptr;
 }
 
 bool IsCalibrated(const Sweep& sweep) {
   return std::all_of(sweep.rows.begin(), sweep.rows.end(),
                      [](const SweepRow& row) { return row.prediction.calibrated; });
+}
+
+bool IsTraining(const Sweep& sweep) {
+  return std::any_of(sweep.rows.begin(), sweep.rows.end(), [](const SweepRow& row) {
+    return row.prediction.description.training.has_value();
+  });
+}
+
+std::vector<std::string> UncalibratedOf(const Sweep& sweep) {
+  std::vector<std::string> names;
+  for (const SweepRow& row : sweep.rows) {
+    const std::string& name = row.prediction.profile;
+    const bool known = std::find(names.begin(), names.end(), name) != names.end();
+    if (!row.prediction.calibrated && !known) names.push_back(name);
+  }
+  return names;
 }
 
 // "batch = 8, seq = 64"
@@ -53,54 +89,13 @@ std::string VariantText(const Sweep& sweep, const SweepRow& row) {
   return text;
 }
 
-// What was noted of all variants, and, of some of them, how many those are and which is the first.
-// Of what was taken for granted, what differs stands in the lines of the variants.
-std::vector<Note> NotesOf(const Sweep& sweep) {
-  struct Said {
-    Note note;
-    std::string text;
-    size_t count = 0;
-    const SweepRow* first = nullptr;
-  };
-  std::vector<Said> all;
-  size_t described = 0;
-  for (const SweepRow& row : sweep.rows) {
-    if (!row.failure.empty()) continue;
-    ++described;
-    std::vector<Note> notes = row.prediction.notes;
-    AppendNotes(notes, row.prediction.description.notes);
-    for (const Note& note : notes) {
-      const std::string text = NoteText(note);  // figures that look the same are the same
-      auto at =
-          std::find_if(all.begin(), all.end(), [&](const Said& said) { return said.text == text; });
-      if (at == all.end()) at = all.insert(all.end(), {note, text, 0, &row});
-      ++at->count;
-    }
-  }
-  std::stable_partition(all.begin(), all.end(), [](const Said& said) {
-    return ClassOf(said.note.kind) != NoteClass::kAssumed;
-  });
-  constexpr size_t kMostOfSome = 8;
-  std::vector<Note> notes;
-  size_t some = 0;
-  for (const Said& said : all) {
-    if (said.count == described) {
-      notes.push_back(said.note);
-    } else if (ClassOf(said.note.kind) != NoteClass::kAssumed && some++ < kMostOfSome) {
-      AppendNotes(notes, {said.note},
-                  fmt::format("of {} of {} variants, first {}", said.count, described,
-                              VariantText(sweep, *said.first)));
-    }
-  }
-  if (some > kMostOfSome) {
-    notes.push_back({NoteKind::kMoreOfOtherVariants, "", {some - kMostOfSome}});
-  }
-  return notes;
+bool IsOfAttention(NoteKind kind) {
+  return kind == NoteKind::kAssumedSdpa || kind == NoteKind::kAssumedProfileAttention;
 }
 
-// What went in, but for what is swept; empty: it does not apply, or the variant is impossible.
-CsvFields InputsOf(const Sweep& sweep, const SweepRow& row) {
-  CsvFields inputs = InputFields(row.prediction.description);
+// The input except the swept keys; empty: not applicable, or the variant is impossible.
+NamedFields InputsOf(const Sweep& sweep, const SweepRow& row) {
+  NamedFields inputs = InputFields(row.prediction.description);
   std::erase_if(inputs, [&](const auto& input) {
     return std::find(sweep.keys.begin(), sweep.keys.end(), input.first) != sweep.keys.end();
   });
@@ -117,7 +112,7 @@ class SweepTable : public TextPage {
 
   std::string Write() {
     if (!IsCalibrated(sweep_)) {
-      Paragraph(UncalibratedText(sweep_.profile), 0, kWarningStyle);
+      Paragraph(UncalibratedText(UncalibratedOf(sweep_), IsTraining(sweep_)), 0, kWarningStyle);
     }
     const auto failed = std::count_if(sweep_.rows.begin(), sweep_.rows.end(),
                                       [](const SweepRow& row) { return !row.failure.empty(); });
@@ -128,32 +123,41 @@ class SweepTable : public TextPage {
     Head();
     for (const SweepRow& row : sweep_.rows) Row(row);
     Line();
+    CutReasons();
+    Legend();
     Notes(NotesOf(sweep_));
     Inputs();
     Foot(has_energy_ ? "predicted from the configuration by " + Printable(sweep_.profile)
-                     : "worked out from the configuration alone",
+                     : "computed from the configuration alone",
          sweep_.provenance);
     return Take();
   }
 
  private:
-  // What went in, where it is the same for all.
+  // The input that is the same for all variants: attention may follow the profile, a length
+  // another.
   void Inputs() {
-    std::string text;
+    std::optional<NamedFields> common;
     for (const SweepRow& row : sweep_.rows) {
       if (!row.failure.empty()) continue;
-      for (const auto& [name, value] : InputsOf(sweep_, row)) {
-        if (!value.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
-      }
-      break;
+      const NamedFields inputs = InputsOf(sweep_, row);
+      if (!common) common = inputs;
+      std::erase_if(*common, [&](const auto& input) {
+        return input.second.empty() ||
+               std::find(inputs.begin(), inputs.end(), input) == inputs.end();
+      });
     }
-    SmallPrint("all with " + text);
+    if (!common || common->empty()) return;
+    std::vector<std::string> parts;
+    for (const auto& [name, value] : *common) parts.push_back(name + " " + value);
+    SmallPrint(fmt::format("all with {}", fmt::join(parts, ", ")));
   }
 
-  // Keys stand in one line, or, where that is too wide, in pieces above one another.
+  // Keys are on one line or, if that is too wide, split over several.
   void Widths() {
-    const int numbers = has_energy_ ? 66 : 26;
-    int all = numbers;
+    numbers_ = {8, 9, 9, 9};
+    if (has_energy_) numbers_ = {8, 9, 9, 9, 9, 19, 9, 8, 10, 9};
+    int all = Sum(numbers_);
     for (const std::string& key : sweep_.keys) {
       heads_.push_back({Printable(key)});
       all += static_cast<int>(DisplayWidth(heads_.back().front())) + 2;
@@ -166,10 +170,16 @@ class SweepTable : public TextPage {
           Widest(sweep_.rows, head, [&](const auto& row) { return row.values[key]; }));
       keys += widths_.back() + 2;
     }
-    numbers_ = {8, 9, 9, 10, 20, 10};
-    // Bytes are what is missed least.
-    if (keys + numbers > width_) numbers_[2] = 0;
-    if (!has_energy_) numbers_[3] = numbers_[4] = numbers_[5] = 0;
+    // The least important columns go first: bytes, parameters, FLOP, between.
+    for (const size_t column : {2, 0, 1, 5}) {
+      if (keys + Sum(numbers_) > width_ && column < numbers_.size()) numbers_[column] = 0;
+    }
+  }
+
+  static int Sum(const std::vector<int>& widths) {
+    int sum = 0;
+    for (const int width : widths) sum += width;
+    return sum;
   }
 
   // "num", "_hidden", "_layers"
@@ -192,7 +202,8 @@ class SweepTable : public TextPage {
         text += RightAligned(line < first ? "" : heads_[key][line - first], widths_[key]) + "  ";
       }
       if (line + 1 == lines) {
-        text += Cells(numbers_, {"param.", "FLOP", "moved", "energy", "between", "time"});
+        text += Cells(numbers_, {"param.", "FLOP", "moved", "memory", "energy", "between", "time",
+                                 "power", "per token", "cost"});
       }
       while (text.ends_with(' ')) text.pop_back();
       Line(Dim(text));
@@ -208,24 +219,65 @@ class SweepTable : public TextPage {
       const size_t used = DisplayWidth(text) + 1;
       const auto width = static_cast<size_t>(width_);
       const size_t room = std::max<size_t>(20, width > used ? width - used : 0);
-      Line(text + " " + Styled(Ellipsize(Printable(row.failure), room), kWarningStyle));
+      const std::string reason = Printable(row.failure);
+      Line(text + " " + Styled(Ellipsize(reason, room), kWarningStyle));
+      const bool known = std::find(cut_.begin(), cut_.end(), reason) != cut_.end();
+      if (DisplayWidth(reason) > room && !known) cut_.push_back(reason);
       return;
     }
     const RowNumbers numbers = NumbersOf(row);
-    Line(text + Cells(numbers_, {Amount(numbers.parameters), Amount(numbers.flops),
-                                 Amount(numbers.bytes, "B"), JoulesOrDash(numbers.energy_j),
-                                 JoulesBetween(numbers.low_j, numbers.high_j),
-                                 OrDash(numbers.seconds, FormatSeconds)}));
+    Line(text + Cells(numbers_,
+                      {Amount(numbers.parameters), Amount(numbers.flops),
+                       Amount(numbers.bytes, "B"), MemoryCell(row), JoulesOrDash(numbers.energy_j),
+                       JoulesBetween(numbers.low_j, numbers.high_j),
+                       OrDash(numbers.seconds, FormatSeconds), OrDash(numbers.power_w, FormatPower),
+                       JoulesOrDash(numbers.token_j), FigureOrDash(numbers.cost.price)}));
+  }
+
+  // A line has no room for most reasons, and what would help is at their end.
+  void CutReasons() {
+    constexpr size_t kMost = 3;
+    for (size_t i = 0; i < std::min(kMost, cut_.size()); ++i) {
+      Paragraph("impossible: " + cut_[i], 0, kWarningStyle);
+    }
+    if (cut_.size() <= kMost) return;
+    SmallPrint(fmt::format("{} more such reasons are in JSON and CSV", cut_.size() - kMost));
+  }
+
+  static std::string FormatPower(double watts) { return FormatWatts(Watts{watts}); }
+
+  // Marked if the machine has less.
+  static std::string MemoryCell(const SweepRow& row) {
+    const std::string text = Amount(row.prediction.description.memory.Total(), "B");
+    return row.prediction.fits == false ? text + "!" : text;
+  }
+
+  // What the columns of memory and cost are.
+  void Legend() {
+    std::vector<std::string> parts;
+    for (const SweepRow& row : sweep_.rows) {
+      if (row.prediction.fits != false) continue;
+      parts.emplace_back("!: more than the machine has; the numbers are as if it fitted");
+      break;
+    }
+    if (const QueryCosts* costs = CostsOf(sweep_)) {
+      const std::string& currency = costs->electricity.currency;
+      parts.push_back(fmt::format("cost: of {} {}, in {}", FigureOrDash(costs->queries),
+                                  IsTraining(sweep_) ? "sequences" : "queries",
+                                  currency.empty() ? "the price's currency" : Printable(currency)));
+    }
+    if (!parts.empty()) SmallPrint(fmt::format("{}", fmt::join(parts, "; ")));
   }
 
   const Sweep& sweep_;
   bool has_energy_;
   std::vector<std::vector<std::string>> heads_;  // by key: lines
-  std::vector<int> widths_;                      // of the keys' columns
-  std::vector<int> numbers_;                     // of those beside them
+  std::vector<int> widths_;                      // of the columns of keys
+  std::vector<int> numbers_;                     // of the columns of numbers
+  std::vector<std::string> cut_;                 // reasons that did not fit into their lines
 };
 
-// A number as such; nothing as null.
+// A number is written as a number, an empty text as null.
 void WriteGiven(JsonWriter& json, const std::string& name, const std::string& value) {
   if (const auto number = ParseNumber(value)) {
     WriteWhole(json, name, *number);
@@ -248,11 +300,14 @@ void WriteRow(JsonWriter& json, const Sweep& sweep, const SweepRow& row) {
   WriteWhole(json, "flops", numbers.flops);
   WriteWhole(json, "bytes", numbers.bytes);
   if (!sweep.profile.empty()) {
-    json.Member("energy_j", numbers.energy_j);
-    json.Member("low_j", numbers.low_j);
-    json.Member("high_j", numbers.high_j);
-    json.Member("seconds", numbers.seconds);
+    json.Member("energy_j", numbers.energy_j).Member("low_j", numbers.low_j);
+    json.Member("high_j", numbers.high_j).Member("seconds", numbers.seconds);
+    json.Member("power_w", numbers.power_w).Member("energy_per_token_j", numbers.token_j);
+    json.Member("kwh", numbers.cost.kwh).Member("price", numbers.cost.price);
+    json.Member("co2e_kg", numbers.cost.co2e_kg);
+    json.Member("fits", row.prediction.fits);
   }
+  WriteWhole(json, "memory_bytes", numbers.memory);
   json.Member("failure", row.failure.empty() ? std::nullopt : std::optional(row.failure));
 }
 
@@ -261,14 +316,15 @@ std::string Json(const Sweep& sweep) {
   BeginResult(json, kSchema, sweep.provenance);
   json.Member("model", sweep.model);
   if (!sweep.profile.empty()) {
-    json.Member("profile", sweep.profile);
-    json.Member("calibrated", IsCalibrated(sweep));
+    json.Member("profile", sweep.profile).Member("calibrated", IsCalibrated(sweep));
+  }
+  if (const QueryCosts* costs = CostsOf(sweep)) {
+    json.Member("queries", costs->queries);
+    WriteElectricity(json, costs->electricity);
   }
   json.Member("keys", sweep.keys);
   json.Objects("rows", sweep.rows, [&](const SweepRow& row) { WriteRow(json, sweep, row); });
-  WriteNotes(json, NotesOf(sweep));
-  json.Member("tool", ToolText(sweep.provenance));
-  return EndResult(json);
+  return EndResult(json, NotesOf(sweep), sweep.provenance);
 }
 
 std::string Csv(const Sweep& sweep) {
@@ -277,8 +333,13 @@ std::string Csv(const Sweep& sweep) {
   csv.Field("model");
   for (const std::string& key : sweep.keys) csv.Field(key);
   for (const auto& [name, value] : InputsOf(sweep, sweep.rows.front())) csv.Field(name);
-  csv.Field("parameters").Field("flops").Field("bytes");
-  if (has_energy) csv.Field("energy_j").Field("low_j").Field("high_j").Field("seconds");
+  csv.Field("parameters").Field("flops").Field("bytes").Field("memory_bytes");
+  if (has_energy) {
+    for (const char* name : {"energy_j", "low_j", "high_j", "seconds", "power_w",
+                             "energy_per_token_j", "kwh", "price", "co2e_kg"}) {
+      csv.Field(name);
+    }
+  }
   csv.Field("failure");
   if (has_energy) csv.Field("profile").Field("calibrated");
   csv.EndRow();
@@ -287,20 +348,73 @@ std::string Csv(const Sweep& sweep) {
     csv.Field(sweep.model);
     for (const std::string& value : row.values) csv.Field(value);
     for (const auto& [name, value] : InputsOf(sweep, row)) csv.Field(value);
-    for (const double whole : {numbers.parameters, numbers.flops, numbers.bytes}) {
+    for (const double whole : {numbers.parameters, numbers.flops, numbers.bytes, numbers.memory}) {
       csv.Field(WholeOrFigure(whole));
     }
     if (has_energy) {
-      csv.Field(numbers.energy_j).Field(numbers.low_j).Field(numbers.high_j).Field(numbers.seconds);
+      for (const double figure : {numbers.energy_j, numbers.low_j, numbers.high_j, numbers.seconds,
+                                  numbers.power_w, numbers.token_j}) {
+        csv.Field(figure);
+      }
+      csv.Field(numbers.cost.kwh).Field(numbers.cost.price).Field(numbers.cost.co2e_kg);
     }
     csv.Field(row.failure);
-    if (has_energy) csv.Field(sweep.profile).Field(row.prediction.calibrated ? "yes" : "no");
+    if (has_energy)
+      csv.Field(row.failure.empty() ? row.prediction.profile : sweep.profile)
+          .Field(row.prediction.calibrated ? "yes" : "no");
     csv.EndRow();
   }
   return csv.Take();
 }
 
 }  // namespace
+
+// One note of each kind: what is said of all variants, otherwise how many it is said of, and what
+// of the first of them. Assumptions that differ follow from the lines of the variants, except
+// attention that follows the profile.
+std::vector<Note> NotesOf(const Sweep& sweep) {
+  struct Said {
+    Note note;
+    size_t count = 0;
+    bool same = true;  // figures that look the same count as the same
+    const SweepRow* first = nullptr;
+  };
+  std::vector<Said> all;
+  size_t described = 0;
+  for (const SweepRow& row : sweep.rows) {
+    if (!row.failure.empty()) continue;
+    ++described;
+    std::vector<Note> notes = row.prediction.notes;
+    AppendNotes(notes, row.prediction.description.notes);
+    for (const Note& note : notes) {
+      auto at = std::find_if(all.begin(), all.end(),
+                             [&](const Said& said) { return said.note.kind == note.kind; });
+      if (at == all.end()) at = all.insert(all.end(), {note, 0, true, &row});
+      ++at->count;
+      at->same = at->same && NoteText(note) == NoteText(at->note);
+    }
+  }
+  std::stable_partition(all.begin(), all.end(), [](const Said& said) {
+    return ClassOf(said.note.kind) != NoteClass::kAssumed;
+  });
+  const bool follows_profile = std::any_of(all.begin(), all.end(), [](const Said& said) {
+    return said.note.kind == NoteKind::kAssumedProfileAttention;
+  });
+  std::vector<Note> notes;
+  for (const Said& said : all) {
+    const bool of_all = said.count >= described;
+    if (of_all && said.same) {
+      notes.push_back(said.note);
+    } else if (ClassOf(said.note.kind) != NoteClass::kAssumed ||
+               (follows_profile && IsOfAttention(said.note.kind))) {
+      const std::string whom =
+          of_all ? "of all variants" : fmt::format("of {} of {} variants", said.count, described);
+      AppendNotes(notes, {said.note},
+                  fmt::format("{}, first {}", whom, VariantText(sweep, *said.first)));
+    }
+  }
+  return notes;
+}
 
 std::string Write(const Sweep& sweep, Format format, const ViewOptions& options) {
   if (format == Format::kJson) return Json(sweep);

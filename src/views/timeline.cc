@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "views/csv_table.h"
-#include "views/text_page.h"
+#include "views/text/csv_table.h"
+#include "views/text/text_page.h"
 #include "views/writers.h"
 
 namespace beryl::views {
@@ -19,21 +19,14 @@ size_t SliceCount(const Timeline& timeline) { return timeline.activity.front().s
 
 std::string WriteTimelineJson(const AccountReport& report, const Timeline& timeline) {
   JsonWriter json;
-  BeginResult(json, kSchema, report.provenance);
-  WriteContext(json, report);
-  WriteClosure(json, report);
-  WriteNotes(json, NotesOf(report));
+  BeginRunResult(json, kSchema, report);
   json.Member("start", FormatTime(timeline.start));
-  json.Member("duration_s", timeline.duration.seconds());
-  json.Member("slices", SliceCount(timeline));
-  json.Member("averaged_steps", timeline.averaged);
-  json.Member("layers_of", timeline.layers_of);
+  json.Member("duration_s", timeline.duration.seconds()).Member("slices", SliceCount(timeline));
+  json.Member("averaged_steps", timeline.averaged).Member("layers_of", timeline.layers_of);
   json.Member("layers", timeline.layers);
   json.Objects("channels", timeline.channels, [&](const Timeline::Channel& channel) {
-    json.Member("device", channel.name);
-    json.Member("mean_w", channel.mean_w);
-    json.Member("min_w", channel.min_w);
-    json.Member("max_w", channel.max_w);
+    json.Member("device", channel.name).Member("mean_w", channel.mean_w);
+    json.Member("min_w", channel.min_w).Member("max_w", channel.max_w);
     json.Key("layer").BeginArray();
     for (size_t slice = 0; slice < channel.other.size(); ++slice) {
       const Dominant dominant = DominantLayer(channel, slice);
@@ -42,11 +35,7 @@ std::string WriteTimelineJson(const AccountReport& report, const Timeline& timel
     }
     json.End();
   });
-  json.Key("activity").BeginObject();
-  for (size_t phase = 0; phase < kPhaseCount; ++phase) {
-    json.Member(PhaseName(static_cast<Phase>(phase)), timeline.activity[phase]);
-  }
-  json.End();
+  WritePhases(json, "activity", timeline.activity);
   WriteSteps(json, timeline);
   return EndResult(json);
 }
@@ -168,8 +157,8 @@ Dominant DominantLayer(const Timeline::Channel& channel, size_t slice) {
     layers += share;
     if (share > dominant.share) dominant = {Running::kLayer, layer, share};
   }
-  // Whether any layer runs is one question, which of them another: many layers at once are still
-  // not "other".
+  // First decides whether layers ran more than the rest, then which layer ran most: many layers
+  // together are not "other".
   if (layers + channel.other[slice] <= 0) return {};
   if (channel.other[slice] > layers) return {Running::kElse, 0, channel.other[slice]};
   return dominant;
@@ -192,7 +181,7 @@ std::string Write(const AccountReport& report, const Timeline& timeline, Format 
   if (format == Format::kCsv) return WriteTimelineCsv(report, timeline);
   if (format == Format::kSvg) return DrawTimeline(report, timeline);
   return WriteHead(report, options) + TimelineTable(timeline, options).Write() +
-         WriteBooks(report, options);
+         WriteBalances(report, options);
 }
 
 }  // namespace beryl::views

@@ -1,4 +1,4 @@
-// What the forms of a timeline have in common.
+// Shared by the formats of a timeline.
 #pragma once
 
 #include <optional>

@@ -1,17 +1,17 @@
-// Power over time, a plot a channel, filled with the colour of the layer that ran.
+// Power over time, one plot per channel, filled with the colour of the layer that ran.
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "views/svg_parts.h"
+#include "views/draw/svg_parts.h"
 #include "views/timeline.h"
 
 namespace beryl::views {
 namespace {
 
-constexpr double kWide = 1080;  // time is long
+constexpr double kWide = 1080;  // wide, for the time axis
 constexpr double kLeft = 70;
 constexpr double kPlot = 150;
 constexpr double kStrip = 9;

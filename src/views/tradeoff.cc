@@ -7,9 +7,9 @@
 #include <fmt/ranges.h>
 
 #include "base/text.h"
-#include "views/csv_table.h"
 #include "views/energy_use.h"
-#include "views/text_page.h"
+#include "views/text/csv_table.h"
+#include "views/text/text_page.h"
 #include "views/writers.h"
 
 namespace beryl::views {
@@ -36,6 +36,7 @@ std::string Missing(std::string_view what, const std::vector<std::string>& model
 
 std::string Table(const Tradeoff& tradeoff, const ViewOptions& options) {
   TextPage page(options);
+  page.Incomplete(tradeoff.origin.provenance);
   page.Paragraph("Accuracy against energy at " + TradeoffSize(tradeoff));
   page.Line();
   std::vector<int> widths = {0, 0, 9};
@@ -55,8 +56,9 @@ std::string Table(const Tradeoff& tradeoff, const ViewOptions& options) {
   page.SmallPrint("*: on the Pareto front: no other model takes less energy and is as accurate");
   page.Line();
   for (const std::string& sentence : TradeoffSentences(tradeoff)) page.Paragraph(sentence);
+  page.Notes(tradeoff.origin.notes);
   page.Foot(
-      fmt::format("energy of a batch, {}; data: {}; accuracies: {}", EnergySources(tradeoff.origin),
+      fmt::format("energy per batch, {}; data: {}; accuracies: {}", EnergySources(tradeoff.origin),
                   tradeoff.origin.data, tradeoff.accuracy_file),
       tradeoff.origin.provenance);
   return page.Take();
@@ -73,22 +75,16 @@ std::string Json(const Tradeoff& tradeoff) {
   BeginResult(json, kSchema, tradeoff.origin.provenance);
   WriteOrigin(json, tradeoff.origin);
   json.Member("accuracies", Printable(tradeoff.accuracy_file));
-  json.Member("batch_size", tradeoff.batch_size);
-  json.Member("seq_len", tradeoff.seq_len);
+  json.Member("batch_size", tradeoff.batch_size).Member("seq_len", tradeoff.seq_len);
   json.Member("size_chosen", tradeoff.size_chosen);
   json.Objects("points", tradeoff.points, [&](const Tradeoff::Point& point) {
-    json.Member("model", Printable(point.model));
-    json.Member("label", Label(point));
-    json.Member("accuracy", point.accuracy);
-    json.Member("measured_j", point.energy.measured);
-    json.Member("predicted_j", point.energy.predicted);
-    json.Member("predicted_low_j", point.low);
-    json.Member("predicted_high_j", point.high);
-    json.Member("optimal_measured", point.optimal_measured);
+    json.Member("model", Printable(point.model)).Member("label", Label(point));
+    json.Member("accuracy", point.accuracy).Member("measured_j", point.energy.measured);
+    json.Member("predicted_j", point.energy.predicted).Member("predicted_low_j", point.low);
+    json.Member("predicted_high_j", point.high).Member("optimal_measured", point.optimal_measured);
     json.Member("optimal_predicted", point.optimal_predicted);
   });
-  json.Member("budget_j", tradeoff.budget);
-  json.Member("target", tradeoff.target);
+  json.Member("budget_j", tradeoff.budget).Member("target", tradeoff.target);
   json.Objects("choices", tradeoff.choices, [&](const Tradeoff::Choice& choice) {
     auto name = [&](const std::optional<size_t>& at) {
       return at ? std::optional(Printable(tradeoff.points[*at].model)) : std::nullopt;
@@ -122,7 +118,10 @@ std::optional<Joules> EnergyOf(const Tradeoff::Point& point, bool predicted) {
 }
 
 std::string TradeoffSize(const Tradeoff& tradeoff) {
-  return fmt::format("batch {:g}, sequence {:g}{}", tradeoff.batch_size, tradeoff.seq_len,
+  const auto text = [](std::optional<double> size) {
+    return size ? fmt::format("{:g}", *size) : std::string("unknown");
+  };
+  return fmt::format("batch {}, sequence {}{}", text(tradeoff.batch_size), text(tradeoff.seq_len),
                      tradeoff.size_chosen ? "" : " (the largest input size that all models have)");
 }
 
@@ -134,7 +133,7 @@ std::vector<std::string> TradeoffSentences(const Tradeoff& tradeoff) {
       sentences.push_back(fmt::format(
           "within {} ({}): {}", FormatJoules(*tradeoff.budget), how,
           choice.within_budget ? Chosen(tradeoff.points[*choice.within_budget], choice.predicted)
-                               : "no model takes that little"));
+                               : "no model takes so little"));
     }
     if (tradeoff.target) {
       sentences.push_back(fmt::format(

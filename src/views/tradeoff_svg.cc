@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "views/draw/label_places.h"
+#include "views/draw/svg_parts.h"
 #include "views/energy_use.h"
-#include "views/label_places.h"
-#include "views/svg_parts.h"
 
 namespace beryl::views {
 namespace {
@@ -35,7 +35,7 @@ class TradeoffPicture {
     bottom_ = y + kPlotHeight;
     SetScales();
     DrawLeftAxis(canvas_, y_, {x_.from, x_.to}, "accuracy", "");
-    DrawBottomAxis(canvas_, x_, {bottom_, top_}, "energy of a batch", "J");
+    DrawBottomAxis(canvas_, x_, {bottom_, top_}, "energy per batch", "J");
     Limits();
     for (const Tradeoff::Choice& choice : tradeoff_.choices) Front(choice.predicted);
     for (const Tradeoff::Choice& choice : tradeoff_.choices) Marks(choice.predicted);
@@ -84,7 +84,8 @@ class TradeoffPicture {
       low = std::min(low, point.accuracy);
       high = std::max(high, point.accuracy);
     }
-    // A limit far outside would press all points into a corner; it is said below the picture.
+    // A limit far outside would press all points into a corner; the text below the picture mentions
+    // it.
     if (tradeoff_.budget && tradeoff_.budget->value < 1.5 * most) {
       most = std::max(most, tradeoff_.budget->value);
     }
@@ -110,12 +111,12 @@ class TradeoffPicture {
       const double y = y_(*tradeoff_.target);
       canvas_.Line({x_.from, y}, {x_.to, y}, style);
       KeepOff({x_.from, y}, {x_.to, y});
-      // At the left, where energy is little and models are rarely that accurate.
+      // At the left, where there are rarely points.
       Aside({x_.from + 4, y - 4}, fmt::format("target {:g}", *tradeoff_.target), Anchor::kStart);
     }
   }
 
-  // A word at a line of the plot, that labels keep off.
+  // A word at a line of the plot; labels avoid it.
   void Aside(Point at, const std::string& text, Anchor anchor) {
     const double width = TextWidth(text, kLabel);
     if (anchor == Anchor::kEnd && at.x - width < x_.from) {
@@ -134,7 +135,7 @@ class TradeoffPicture {
                           std::max(from.x, to.x) + kHalf, std::max(from.y, to.y) + kHalf});
   }
 
-  // The best accuracy for at most so much energy: level until the next model can be paid for.
+  // The best accuracy for at most that energy, as steps.
   void Front(bool predicted) {
     std::vector<Tradeoff::Point> front;
     for (const Tradeoff::Point& point : tradeoff_.points) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Golden tests: runs the real binary and compares every byte that it prints, but for what it says of the machine.
+"""Golden tests: runs the real binary and compares every byte that it prints, except what depends on the machine.
 
 A case is a folder beside this file:
   cmd     the arguments after `beryl`, quoted as in a shell; paths are relative to the case
@@ -31,7 +31,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 TIMEOUT_S = 60
 SANITIZER = re.compile(rb"(Address|Leak|Thread|UndefinedBehavior)Sanitizer|: runtime error: ")
-# Whoever runs the tests has a terminal, a language and colours; the expected output has not.
+# The expected output must not depend on the user's terminal, language or colours.
 DROPPED_ENV = {"TERM", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "LANG", "LANGUAGE"}
 
 
@@ -44,7 +44,7 @@ def clean_env():
 # What differs from machine to machine and build to build.
 VARYING = re.compile(rb'"(machine|build_type|tool|version|when)":( ?)"[^"]*"')
 # The stamp where it is a line of text; what went in stays.
-STAMP = re.compile(rb"\bberyl \d+\.\d+\.\d+; [^;\n]+;((?: (?:from|profile) [^;\n]+;)*) \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+STAMP = re.compile(rb"\bberyl \d+\.\d+\.\d+; [^;\n]+;((?: (?:from|profile|energy of) [^;\n]+;)*) \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 SECONDS = re.compile(rb'"seconds":[^,]*,"notes"')  # that an evaluation took
 MACHINE = re.compile(rb"^Linux \S+ \S+, \d+ CPUs;", re.MULTILINE)  # below a table of meters
 SEEN = re.compile(rb'"(seen_w|smallest_j)":[0-9.e+-]+')  # by meters that were watched
@@ -119,8 +119,8 @@ def run_case(case, beryl, bless):
     try:
         with case_folder(case, beryl) as folder:
             return run_in(folder, case, beryl, bless)
-    except RuntimeError as error:
-        return str(error)
+    except (RuntimeError, subprocess.TimeoutExpired) as error:
+        return f"{error}\n"
 
 
 def run_in(folder, case, beryl, bless):

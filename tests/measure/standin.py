@@ -63,6 +63,7 @@ class Machine:
     def __exit__(self, *_):
         self.stop.set()
         self.thread.join()
+        self.longest_gap_s = max(self.longest_gap_s, time.time() - self.last)
         for counter in self.counters:
             os.close(counter.fd)
 

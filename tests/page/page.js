@@ -99,6 +99,9 @@ for (const name of pages) {
     assert.equal(page.document.querySelector("main").hidden, false);
     assert.equal(page.document.title, `${page.data().title} · Beryl`);
     assert(page.$("provenance").textContent.includes(page.account.context.tool));
+    const {incomplete = []} = page.account.provenance;
+    assert.equal(page.$("incomplete").hidden, name !== "incomplete");
+    assert.equal(page.$("incomplete").textContent, incomplete.join(""));
     const {provenance} = page.data();
     for (const said of [provenance.when, ...provenance.sources]) {
       assert(page.$("provenance").textContent.includes(said), said);
@@ -114,7 +117,8 @@ for (const name of pages) {
     const page = new Page(name);
     const {closure, tree, context, notes, import: read} = page.account;
     const files = [read.file, ...(read.files || []).map((file) => file.file)];
-    const told = notes.filter((note) => note.class !== "assumed" && !files.includes(note.source)).map((note) => note.text);
+    const told = notes.filter((note) => note.class === "note" || (note.class !== "assumed" && !files.includes(note.source)))
+      .map((note) => note.text);
     shows(page.$("total").textContent, sum(closure.map((books) => books.total_j)));
     const books = page.all("tbody tr", page.$("closure-table"));
     assert.equal(books.length, closure.length);
@@ -389,7 +393,7 @@ cases.what_is_not_known_is_never_zero = () => {
   assert.deepEqual(numbers("B").slice(0, 2), ["?", "?"]);
   assert.equal(bar("B"), "share none");
   assert.equal(bar("A"), "share");
-  assert.match(page.row("B").getAttribute("aria-label"), /energy not known/);
+  assert.match(page.row("B").getAttribute("aria-label"), /energy unknown/);
   for (const direction of ["descending", "ascending"]) {
     assert.equal(page.$("operations").querySelector("[aria-sort]").getAttribute("aria-sort"), direction);
     assert.deepEqual(page.operations().map(({name, energy}) => [name, energy === "?"]), [["A", false], ["B", true]]);
@@ -399,6 +403,25 @@ cases.what_is_not_known_is_never_zero = () => {
   const unknown = new Page("unknown");
   assert.equal(unknown.$("tree-lead").textContent, "The energy of no part is known: no meter covered it.");
   for (const {energy, power} of unknown.operations()) assert.deepEqual([energy, power], ["?", "?"]);
+};
+
+cases.a_run_with_its_model_shows_both = () => {
+  const page = new Page("modelled");
+  const {alignment, tree} = page.account;
+  const said = page.$("alignment").textContent;
+  assert.equal(page.$("alignment").hidden, false);
+  assert(said.startsWith(`${alignment.model}: ${alignment.matched_modules} of ${alignment.described_modules} modules found`), said);
+  for (const scope of alignment.not_found.slice(0, 5)) assert(said.includes(scope), said);
+  // Chosen columns come in addition to the energy that the page is drawn by.
+  const chosen = page.data().account.tree.columns.filter(({of}) => !of).map(({name}) => name);
+  assert.deepEqual(chosen, ["energy", "flops", "ratio"]);
+  assert(valueOf(page.all(".number", page.rows()[0])[0].textContent) > 0);
+  const figures = page.$("details").querySelector(".columns").textContent;
+  assert.match(figures, /FLOP/);
+  // The ratio of a tiny model on another machine is far outside what was predicted.
+  assert.equal(tree.ratio_marked, true);
+  assert.match(figures, /!/);
+  assert.equal(new Page("training").$("alignment").hidden, true);
 };
 
 cases.names_are_text_whatever_they_hold = async () => {

@@ -14,18 +14,23 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 DATA = ROOT / "tests/data"
 GOLDEN = ROOT / "tests/golden"
-DEMO = ROOT / "src/cli"
+DEMO = ROOT / "data"
 # Where Debian's packages are; only Debian's own Node.js looks there by itself.
 MODULES = "/usr/share/nodejs"
 
-# The operations and the power of each run.
+# The operations and the power of each run, and further arguments.
 RUNS = {
     "training": (GOLDEN / "pytorch-modules-json/ops.json", GOLDEN / "pytorch-modules-json/power.csv"),
     "partly_unknown": (GOLDEN / "device-without-power/ops.json", GOLDEN / "device-without-power/power.csv"),
     "unknown": (GOLDEN / "device-without-power/ops.json", DATA / "power/other_gpu.csv"),
+    "incomplete": (GOLDEN / "truncated-file/ops.json", GOLDEN / "truncated-file/power.csv"),
     "hostile": (DATA / "pytorch/hostile_names.json", DATA / "power/hostile_names.csv"),
     "demo": (DEMO / "demo_ops.json.gz", DEMO / "demo_power.csv.gz"),
+    "modelled": (DATA / "pytorch/tiny_bert_step.json.gz", DATA / "pytorch/flat_30w.csv",
+                 "--model", DATA / "models/tiny-bert.json", "--profile", "gtx1080ti-i9-7900x"),
 }
+# What only the page is told.
+OF_PAGE = {"modelled": ("--columns", "flops,ratio")}
 
 
 def make_pages(beryl, folder):
@@ -35,13 +40,13 @@ def make_pages(beryl, folder):
         if done.returncode != 0:
             sys.exit(f"beryl {' '.join(map(str, arguments))}\n{done.stderr}")
 
-    for name, (ops, power) in RUNS.items():
+    for name, (ops, power, *more) in RUNS.items():
         if name == "hostile":  # a page has its title from the name of the file
             ops = shutil.copy(ops, folder / "<img id=evil src=x onerror=hacked=5>.json")
-        account = ["account", "--ops", ops, "--power", power]
+        account = ["account", "--ops", ops, "--power", power, *more]
         run(*account, "--format", "json", "-o", folder / f"{name}.json")
         page = folder / f"{name}.html"
-        run(*(["demo"] if name == "demo" else [*account, "--format", "html"]), "-o", page)
+        run(*(["demo"] if name == "demo" else [*account, "--format", "html", *OF_PAGE.get(name, ())]), "-o", page)
 
 
 def main():

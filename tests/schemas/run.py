@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds every JSON that the program writes to its schema in api/schemas/, and the schemas to what they promise.
+"""Checks all JSON that the program writes against api/schemas/, and checks the schemas themselves.
 
   file-*     each schema is valid, says what each optional key is there for, and leaves no object open by accident
   golden-*   the JSON that golden cases expect
@@ -43,9 +43,6 @@ _spec = importlib.util.spec_from_file_location("golden", GOLDEN / "run.py")
 golden = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(golden)
 
-JSON_COMMANDS = {"ablate", "account", "bottlenecks", "calibrate", "compare", "cost", "describe", "edd", "evaluate",
-                 "models", "precision", "predict", "show", "sources", "stef", "stpf", "tef", "timeline",
-                 "tradeoff"}
 STEPS = ("--ops tensorflow-two-steps/ops.json --ops tensorflow-two-steps/ops2.json "
          "--power tensorflow-two-steps/power.csv")
 BERT_RUN = "--ops ../data/pytorch/tiny_bert_step.json.gz --power ../data/pytorch/flat_30w.csv"
@@ -58,6 +55,7 @@ RUNS = {
     "account-idle-power": f"account {STEPS} --idle-power 5 --format json",
     "report": f"account {STEPS} --format html",
     "export-chrome": f"export {STEPS} --to chrome",
+    "top": "top --once --replay misuse-output-is-an-input/power.csv --format json",
     "tef": f"tef {STEPS} --idle-power 5 --format json",
     "stpf-forward": f"stpf {STEPS} --phase forward --format json",
     "side-by-side": f"compare {BERT}@{PROFILE} {BERT}@h100-sxm --batch 2 --seq 4 --format json",
@@ -68,10 +66,11 @@ RUNS = {
     "tradeoff-predicted": "tradeoff ../data/two-models tradeoff-table/accuracy.csv "
                           f"--profile {PROFILE} --format json",
     **{f"train-{method}": f"train ../data/three-models --method {method} -o -"
-       for method in ("law", "end2end", "stepwise", "sum", "unstructured", "baseline")},
+       for method in re.findall(r'METHOD\(k\w+, "(\w+)"', (ROOT / "src/types/energy_model.h").read_text())
+       if method not in ("describe", "datasheet")},  # these need models that are known, and learn nothing
 }
-# Files that come with the program.
-SHIPPED = [ROOT / "src" / "learn" / "gtx1080ti-i9-7900x.json"]
+# Files that come with the program, or that it writes for itself.
+SHIPPED = [ROOT / "data" / "gtx1080ti-i9-7900x.json", GOLDEN / "library-ls" / "export" / "manifest.json"]
 
 ID = re.compile(r"\bberyl\.[a-z-]+/[0-9]+")
 # Ids that are put together: where, and what they come to.
@@ -164,8 +163,9 @@ def tree_problems(tree):
 
 
 def is_foreign(document):
-    """Formats of other programs: speedscope's and IrEne's trees."""
-    return "$schema" in document or {"model_name", "frontend_tree"} <= document.keys()
+    """Formats of other programs: speedscope's, IrEne's trees, Firefox Profiler's, Model Explorer's node data."""
+    return ("$schema" in document or {"model_name", "frontend_tree"} <= document.keys()
+            or {"meta", "threads"} <= document.keys() or document.keys() == {"beryl"})
 
 
 def refuse_number(text):
@@ -231,8 +231,7 @@ class Suite:
                     problems += tree_problems(inner)
                 elif written_now and list(inner.get("otherData", inner))[:2] != ["schema", "provenance"]:
                     problems += f"{schema_id}: no provenance right behind its schema\n"
-                if written_now:
-                    self.keep_telling(schema_id, inner)
+                self.keep_telling(schema_id, inner)
         return problems
 
     def keep_telling(self, schema_id, document):
@@ -355,10 +354,10 @@ def changed(document, path, value):
     return result
 
 
-def as_json(case):
-    """The arguments of a golden case with --format json; nothing where that makes no sense."""
+def as_json(case, commands):
+    """The arguments of a golden case of these commands with --format json; nothing where that makes no sense."""
     words = shlex.split((case / "cmd").read_text(), comments=True)
-    if not words or words[0] not in JSON_COMMANDS or (case / "exit").exists() or "--help" in words or "-h" in words:
+    if not words or words[0] not in commands or (case / "exit").exists() or "--help" in words or "-h" in words:
         return None
     kept, skip = [], False
     for word in words:
@@ -378,25 +377,31 @@ def run(beryl, words, folder, env, given=b""):
     return done, time.monotonic() - start
 
 
-def run_golden_as_json(beryl, case):
+def run_golden_as_json(beryl, case, words):
     with golden.case_folder(case, beryl) as folder:
-        return run(beryl, as_json(case), folder, golden.case_env(case, beryl), golden.read(case / "stdin", b""))
+        return run(beryl, words, folder, golden.case_env(case, beryl), golden.read(case / "stdin", b""))
 
 
 def run_line(beryl, line):
     return run(beryl, shlex.split(line), GOLDEN, golden.clean_env())
 
 
-def check_commands(suite, tried):
-    """`tried`: the commands that were run."""
-    listed = run_line(suite.beryl, "--help")[0].stdout.decode().partition("Subcommands:\n")[2].partition("\n\n")[0]
-    commands = re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE)
-    problems = "" if len(commands) > len(JSON_COMMANDS) else f"--help lists {len(commands)} commands only\n"
-    for command in commands:
-        says = run_line(suite.beryl, f"{command} --help")[0].stdout.decode()
-        if re.search(r"--format TEXT:\{[^}]*\bjson\b", says) and command not in tried:
-            problems += f"beryl {command} has --format json and was not run\n"
-    return problems
+def json_commands(beryl):
+    """The commands that have --format json, or of whose own commands one has."""
+    def says(command):
+        text = run_line(beryl, f"{command} --help")[0].stdout.decode()
+        own = text.partition("\nCommands:\n")[2].partition("\n\n")[0]
+        return text + "".join(says(f"{command} {one}") for one in re.findall(r"^  ([a-z]+) ", own, re.MULTILINE))
+    text = run_line(beryl, "--help")[0].stdout.decode()
+    listed = text.partition("\nMeasure:\n")[2].partition("\nEvery command")[0]
+    return {command for command in re.findall(r"^  ([a-z]+) ", listed, re.MULTILINE)
+            if re.search(r"--format TEXT:\{[^}]*\bjson\b", says(command))}
+
+
+def check_commands(commands, tried):
+    """`tried`: those that were run."""
+    problems = "" if commands else "--help lists no command with --format json\n"
+    return problems + "".join(f"beryl {one} has --format json and was not run\n" for one in sorted(commands - tried))
 
 
 def check_ids(suite):
@@ -434,9 +439,11 @@ def main():
             suite.case(f"golden-{case.name}", suite.check_golden_file, case / "stdout")
     for path in SHIPPED:
         suite.case(f"shipped-{path.stem}", suite.check_output, path.read_text(), False)
+    commands = json_commands(suite.beryl)
+    as_jsons = {case: words for case in cases if (words := as_json(case, commands))}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        running = {f"json-{case.name}": pool.submit(run_golden_as_json, suite.beryl, case)
-                   for case in cases if as_json(case)}
+        running = {f"json-{case.name}": pool.submit(run_golden_as_json, suite.beryl, case, words)
+                   for case, words in as_jsons.items()}
         running |= {f"run-{name}": pool.submit(run_line, suite.beryl, line) for name, line in RUNS.items()}
         for name, future in running.items():
             if future.exception():  # a command before it failed, or it did not end
@@ -446,8 +453,8 @@ def main():
             suite.case(name, suite.check_run, done, spent=seconds)
     for schema_id in sorted(suite.schemas.name_of):
         suite.case(f"refuses-{schema_id.removeprefix('beryl.')}", suite.check_refusals, schema_id)
-    tried = {words[0] for words in [*map(shlex.split, RUNS.values()), *filter(None, map(as_json, cases))]}
-    suite.case("commands", check_commands, suite, tried)
+    tried = {words[0] for words in [*map(shlex.split, RUNS.values()), *as_jsons.values()]}
+    suite.case("commands", check_commands, commands, tried)
     suite.case("ids", check_ids, suite)
     suite.case("notes", check_notes, suite)
     print(f"{suite.passed} passed, {suite.failed} failed")

@@ -21,13 +21,15 @@
 //   util 80                      percent
 //   memory_mb 4096 40960         used, total
 //   clocks 1410 1215             SM, memory; MHz
+//   temp 55                      degrees Celsius
 //   process PID SM_UTIL          one that runs on it; several lines
 //   graphics PID SM_UTIL         one that draws on it
 //   status 15                    what every call of the GPU returns (15: it is lost)
 //
 // Energy is the integral of the power since the epoch of CLOCK_MONOTONIC, so that every process
-// sees the same. It does not count how often it was initialized: after one shutdown every call says
-// so. Compiled with BERYL_STANDIN_OLD it has the names and layouts of the first such libraries.
+// sees the same. Initializations are not counted: after one shutdown every call fails as
+// uninitialized. Compiled with BERYL_STANDIN_OLD it has the names and layouts of the first such
+// libraries.
 #include <sys/stat.h>
 #include <time.h>  // NOLINT(modernize-deprecated-headers): clock_gettime
 
@@ -47,11 +49,13 @@
 
 namespace {
 
-constexpr int kSuccess = 0;
-constexpr int kUninitialized = 1;
-constexpr int kInvalidArgument = 2;
-constexpr int kNotSupported = 3;
-constexpr int kInsufficientSize = 7;
+enum NvmlReturn : int {
+  kSuccess = 0,
+  kUninitialized = 1,
+  kInvalidArgument = 2,
+  kNotSupported = 3,
+  kInsufficientSize = 7,
+};
 
 std::atomic<bool> is_initialized = false;
 
@@ -80,47 +84,39 @@ struct Gpu {
   double memory_mb = 40960;
   unsigned int sm_mhz = 1410;
   unsigned int memory_mhz = 1215;
+  unsigned int temp = 55;
   std::vector<Running> running;
   int status = kSuccess;
 };
 
 void Set(Gpu& gpu, const std::string& key, std::istringstream& rest) {
+  const auto read = [&](const char* name, auto&... values) {
+    if (key == name) (rest >> ... >> values);
+  };
+  read("bus", gpu.bus);
+  read("power_mw", gpu.low_mw);
+  read("step_ms", gpu.step_ms);
+  read("energy", gpu.energy);
+  read("factor", gpu.factor);
+  read("instant", gpu.instant);
+  read("average", gpu.average);
+  read("power", gpu.power);
+  read("features", gpu.features);
+  read("arch", gpu.architecture);
+  read("util", gpu.util);
+  read("memory_mb", gpu.memory_used_mb, gpu.memory_mb);
+  read("clocks", gpu.sm_mhz, gpu.memory_mhz);
+  read("temp", gpu.temp);
+  read("status", gpu.status);
   if (key == "name") {
     std::getline(rest >> std::ws, gpu.name);
-  } else if (key == "bus") {
-    rest >> gpu.bus;
   } else if (key == "power_mw") {
-    rest >> gpu.low_mw;
     if (!(rest >> gpu.high_mw >> gpu.period_ms)) gpu.high_mw = gpu.low_mw;
-  } else if (key == "step_ms") {
-    rest >> gpu.step_ms;
-  } else if (key == "energy") {
-    rest >> gpu.energy;
-  } else if (key == "factor") {
-    rest >> gpu.factor;
-  } else if (key == "instant") {
-    rest >> gpu.instant;
-  } else if (key == "average") {
-    rest >> gpu.average;
-  } else if (key == "power") {
-    rest >> gpu.power;
-  } else if (key == "features") {
-    rest >> gpu.features;
-  } else if (key == "arch") {
-    rest >> gpu.architecture;
-  } else if (key == "util") {
-    rest >> gpu.util;
-  } else if (key == "memory_mb") {
-    rest >> gpu.memory_used_mb >> gpu.memory_mb;
-  } else if (key == "clocks") {
-    rest >> gpu.sm_mhz >> gpu.memory_mhz;
   } else if (key == "process" || key == "graphics") {
     Running one;
     rest >> one.pid >> one.sm_util;
     one.draws = key == "graphics";
     gpu.running.push_back(one);
-  } else if (key == "status") {
-    rest >> gpu.status;
   }
 }
 
@@ -150,8 +146,8 @@ std::vector<Gpu> ReadGpus(const char* path) {
   return gpus;
 }
 
-// Looking whether the file has changed is cheap; reading it at each call would cost more than the
-// real library does, and show up in benchmarks.
+// Checking whether the file has changed is cheap; reading it at each call would cost more than the
+// real library, and show up in benchmarks.
 std::shared_ptr<const std::vector<Gpu>> Gpus() {
   static std::mutex mutex;
   static std::shared_ptr<const std::vector<Gpu>> known;
@@ -190,7 +186,7 @@ double PowerMw(const Gpu& gpu, double ms) {
   return ((ms - high_ms) * gpu.low_mw + high_ms * gpu.high_mw) * 1e-3;
 }
 
-// Calls `use` with the GPU that the handle stands for.
+// Calls `use` with the GPU of the handle.
 template <typename Use>
 int With(const void* device, Use&& use) {
   if (!is_initialized) return kUninitialized;
@@ -201,7 +197,7 @@ int With(const void* device, Use&& use) {
   return gpu.status != kSuccess ? gpu.status : use(gpu, index - 1);
 }
 
-// The same for calls that not every GPU has.
+// The same for calls that not every GPU supports.
 template <typename Use>
 int WithFeatures(const void* device, Use&& use) {
   return With(device, [&](const Gpu& gpu, size_t index) {
@@ -390,6 +386,13 @@ int nvmlDeviceGetMemoryInfo(void* device, Memory* memory) {
 int nvmlDeviceGetClockInfo(void* device, unsigned int type, unsigned int* mhz) {
   return WithFeatures(device, [&](const Gpu& gpu, size_t) {
     *mhz = type == 2 ? gpu.memory_mhz : gpu.sm_mhz;
+    return kSuccess;
+  });
+}
+
+int nvmlDeviceGetTemperature(void* device, unsigned int /*sensor*/, unsigned int* degrees) {
+  return WithFeatures(device, [&](const Gpu& gpu, size_t) {
+    *degrees = gpu.temp;
     return kSuccess;
   });
 }

@@ -1,7 +1,6 @@
 #include "server/rpc/messages.h"
 
 #include <cmath>
-#include <optional>
 
 namespace beryl::server {
 namespace {
@@ -50,7 +49,7 @@ void Fill(const SessionSummary& summary, monitor::v1::Session& message) {
   for (const LiveDevice& device : summary.devices) Fill(device, *message.add_devices());
 }
 
-void Fill(const WindowEnd& window, monitor::v1::Window& message) {
+void Fill(const LiveWindow& window, monitor::v1::Window& message) {
   message.set_name(window.name);
   message.set_start_ns(static_cast<uint64_t>(window.start.value));
   message.set_end_ns(static_cast<uint64_t>(window.end.value));

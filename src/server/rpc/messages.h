@@ -1,4 +1,4 @@
-// Our nouns as messages of api/monitor.proto. What is not known is left out.
+// Converts our nouns to messages of api/monitor.proto. Unknown values are left out.
 #pragma once
 
 #include "monitor.pb.h"
@@ -8,7 +8,7 @@
 namespace beryl::server {
 
 void Fill(const SessionSummary& summary, monitor::v1::Session& message);
-void Fill(const WindowEnd& window, monitor::v1::Window& message);
+void Fill(const LiveWindow& window, monitor::v1::Window& message);
 void Fill(const LiveBatch& batch, monitor::v1::Batch& message);
 
 }  // namespace beryl::server

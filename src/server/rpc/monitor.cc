@@ -17,13 +17,16 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "server/http.h"
+#include "server/descriptor_shares.h"
+#include "server/http/server.h"
 #include "server/machine_meters.h"
 #include "server/otlp_push.h"
-#include "server/rpc/desk.h"
+#include "server/rpc/library_log.h"
+#include "server/rpc/rpc_server.h"
 #include "server/server.h"
 #include "server/sessions.h"
 #include "server/stderr_log.h"
+#include "server/unnamed_file.h"
 #include "views/views.h"
 
 namespace beryl::server {
@@ -34,42 +37,52 @@ constexpr size_t kMostOfPem = 1 << 20;
 constexpr rlim_t kMostDescriptors = 65536;
 
 void Say(const std::string& what) {
-  static LineLog log(STDERR_FILENO, "beryl monitor: ");
+  // Never destroyed: the threads of libraries outlive main.
+  static LineLog& log = *new LineLog(STDERR_FILENO, "beryl monitor: ");
   log.Say(what);
 }
 
-// Sessions and connections take descriptors; as many as we may have.
-void TakeAllDescriptors() {
+// Raises the limit of descriptors, which sessions and connections need, and shares it out.
+DescriptorShares TakeAllDescriptors() {
   rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return ShareDescriptors(1024);
   limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, kMostDescriptors);
   ::setrlimit(RLIMIT_NOFILE, &limit);
+  return ShareDescriptors(limit.rlim_cur);
 }
 
-// A program with rights on its file (setcap) is started by somebody who has less: it opens for him
-// only what he could open himself.
-Result<bool> CheckPaths(const MonitorOptions& options) {
-  if (::getauxval(AT_SECURE) == 0) return true;
+// A program with file capabilities (setcap) is started by a user with fewer rights: it opens only
+// what that user could open.
+Status CheckPaths(const MonitorOptions& options) {
+  if (::getauxval(AT_SECURE) == 0) return {};
   std::vector<std::string> paths = {options.tls_cert, options.tls_key, options.token_file,
                                     options.discover.replay, options.folder};
   for (const std::string& meter : options.discover.meters) {
     paths.push_back(meter.substr(0, meter.find(',')));
   }
   for (const std::string& path : paths) {
-    // By the real ids, and without our rights.
+    // With the real ids, and without our capabilities.
     if (path.empty() || ::access(path.c_str(), R_OK) == 0) continue;
     return IoError(fmt::format("'{}': {}", Printable(path), std::strerror(errno)));
   }
-  return true;
+  return {};
+}
+
+// Said now, not to the first who wants to measure.
+Status CheckFolder(const std::string& folder) {
+  auto file = UnnamedFile::Create(folder);
+  if (file) return {};
+  Error error = file.error();
+  if (!folder.empty()) error.options = {"folder"};
+  return error;
 }
 
 Result<std::string> ReadFileOf(const std::string& path) {
-  auto source = ByteSource::Open(path);
-  if (!source) return source.error();
-  return ReadAll(*source, kMostOfPem);
+  auto source = TRY(ByteSource::Open(path));
+  return ReadAll(source, kMostOfPem);
 }
 
-// The two loopback addresses, of which a machine without IPv6 has one, and the socket.
+// Both loopback addresses, of which a machine without IPv6 has one, and the socket.
 std::vector<Address> UsualAddresses() {
   std::vector<Address> addresses;
   Address six;
@@ -87,50 +100,46 @@ std::vector<Address> UsualAddresses() {
   return addresses;
 }
 
-Result<DeskOptions> PlacesToListen(const MonitorOptions& options) {
-  DeskOptions desk;
+Result<RpcServerOptions> PlacesToListen(const MonitorOptions& options) {
+  RpcServerOptions server;
   std::vector<Address> addresses;
   for (const std::string& text : options.listen) {
-    auto address = ParseAddress(text);
-    if (!address) return address.error();
-    addresses.push_back(std::move(*address));
+    auto address = TRY(ParseAddress(text));
+    addresses.push_back(std::move(address));
   }
   if (addresses.empty()) {
     addresses = UsualAddresses();
-    desk.skip_missing = true;
+    server.skip_missing = true;
   }
   for (const Address& address : addresses) {
-    (address.is_local() ? desk.local : desk.remote).push_back(address);
+    (address.is_local() ? server.local : server.remote).push_back(address);
   }
   const bool has_all =
       !options.tls_cert.empty() && !options.tls_key.empty() && !options.token_file.empty();
   const bool has_some =
       !options.tls_cert.empty() || !options.tls_key.empty() || !options.token_file.empty();
-  if (!desk.remote.empty() && !has_all) {
+  if (!server.remote.empty() && !has_all) {
     return MisuseError(fmt::format(
-        "--listen {}: others can reach that address; it takes --tls-cert, --tls-key and "
-        "--token-file, all three",
-        desk.remote.front().text()));
+        "{}: other machines can reach that address; it needs a TLS certificate, its key and a "
+        "token file, all three",
+        server.remote.front().text()));
   }
-  if (desk.remote.empty() && has_some) {
+  if (server.remote.empty() && has_some) {
     return MisuseError(
-        "--tls-cert, --tls-key and --token-file are for addresses that others can reach, and none "
-        "is given by --listen");
+        "a TLS certificate, its key and a token file are for addresses that other machines can "
+        "reach; there is none to listen on");
   }
-  if (desk.remote.empty()) return desk;
-  auto certificate = ReadFileOf(options.tls_cert);
-  if (!certificate) return certificate.error();
-  auto key = ReadFileOf(options.tls_key);
-  if (!key) return key.error();
-  auto token = ReadToken(options.token_file);
-  if (!token) return token.error();
-  desk.certificate = std::move(*certificate);
-  desk.key = std::move(*key);
-  desk.token = std::move(*token);
-  return desk;
+  if (server.remote.empty()) return server;
+  auto certificate = TRY(ReadFileOf(options.tls_cert));
+  auto key = TRY(ReadFileOf(options.tls_key));
+  auto token = TRY(ReadToken(options.token_file));
+  server.certificate = std::move(certificate);
+  server.key = std::move(key);
+  server.token = std::move(token);
+  return server;
 }
 
-// Blocks the signals that end us, in every thread to come, and waits for one.
+// Blocks the termination signals in all later threads, and waits for one.
 class EndSignal {
  public:
   EndSignal() {
@@ -163,65 +172,73 @@ std::string DefaultSocket() {
   return home != nullptr && *home ? std::string(home) + "/beryl.sock" : "";
 }
 
-Result<bool> RunMonitor(const MonitorOptions& options) {
+Status RunMonitor(const MonitorOptions& options) {
   EndSignal end;
-  TakeAllDescriptors();
-  if (auto ok = CheckPaths(options); !ok) return ok.error();
-  auto desk_options = PlacesToListen(options);
-  if (!desk_options) return desk_options.error();
+  TakeLibraryLogs(&Say);
+  const DescriptorShares descriptors = TakeAllDescriptors();
+  TRY(CheckPaths(options));
+  TRY(CheckFolder(options.folder));
+  auto server_options = TRY(PlacesToListen(options));
   const bool exports = !options.metrics.empty() || !options.otlp.empty();
   std::optional<Address> metrics;
   if (!options.metrics.empty()) {
-    auto address = ParseAddress(options.metrics);
-    if (!address) return address.error();
-    if (!address->is_local()) {
-      return MisuseError(fmt::format(
-          "--metrics {}: others can reach that address; listen on loopback and put a proxy with "
-          "TLS before it",
-          options.metrics));
+    auto address = TRY(ParseAddress(options.metrics));
+    if (!address.is_local()) {
+      return MisuseError(
+          fmt::format("{}: other machines can reach that address; serve metrics on loopback "
+                      "behind a proxy with TLS",
+                      options.metrics));
     }
-    metrics = *address;
+    metrics = address;
   }
   std::optional<HttpTarget> otlp;
   if (!options.otlp.empty()) {
-    auto target = ParseTarget(options.otlp);
-    if (!target) return target.error();
-    otlp = *target;
+    auto target = TRY(ParseTarget(options.otlp));
+    otlp = target;
   }
 
-  auto meters = MachineMeters::Find(options);
-  if (!meters) return meters.error();
   SessionsOptions sessions_options;
+  SessionLimits& limits = sessions_options.limits;
+  limits.tasks_of_user = std::min(limits.tasks_of_user, descriptors.of_user);
+  auto meters =
+      TRY(MachineMeters::Find(options.machine, options.discover,
+                              {limits.tasks_of_user, descriptors.of_users, descriptors.of_all}));
   sessions_options.period = options.period;
   if (exports) sessions_options.idle_period = kPowerForExporters;
   sessions_options.folder = options.folder;
   sessions_options.log = &Say;
   sessions_options.published_parts = options.published_parts;
   sessions_options.tell_sessions = options.metrics_sessions;
-  SessionLimits& limits = sessions_options.limits;
+  sessions_options.coarse_for = options.coarse_for;
   limits.sessions = options.limit_sessions;
-  limits.sessions_of_user = options.limit_sessions_of_user;
+  limits.sessions_of_user = std::min(options.limit_sessions_of_user, descriptors.of_user);
+  limits.kept_of_user = std::min(limits.kept_of_user, descriptors.of_user);
+  limits.descriptors = descriptors.of_users;
+  limits.bytes_of_user = options.limit_bytes_of_user;
   limits.bytes = options.limit_bytes;
   limits.all_bytes = options.limit_all_bytes;
   limits.length = options.limit_length;
   limits.forget_after = options.forget_after;
   Guard guard = Guard::OfThisProcess(options.machine.procfs);
-  desk_options->remote_uid = guard.monitor_uid;
-  desk_options->log = &Say;
-  Sessions sessions(**meters, guard, sessions_options);
+  server_options.remote_uid = guard.monitor_uid;
+  server_options.log = &Say;
+  server_options.descriptors = descriptors.of_users;
+  server_options.connections_of_user =
+      std::min(server_options.connections_of_user, descriptors.of_user);
+  Sessions sessions(*meters, guard, sessions_options);
 
-  auto desk = Desk::Open(sessions, std::move(*desk_options));
-  if (!desk) return desk.error();
+  auto server = TRY(RpcServer::Open(sessions, std::move(server_options)));
   std::vector<std::string> places;
-  for (const Address& address : (*desk)->addresses()) places.push_back(address.text());
-  std::unique_ptr<HttpPage> page;
+  for (const Address& address : server->addresses()) places.push_back(address.text());
+  std::unique_ptr<HttpServer> page;
   if (metrics) {
-    auto listening = HttpPage::Listen(*metrics, "/metrics", [&] {
+    HttpOptions http;
+    http.routes.Add("GET", "/metrics", [&](const HttpRequest&) {
       return HttpAnswer{200, "text/plain; version=0.0.4; charset=utf-8",
                         views::WritePrometheus(sessions.Live())};
     });
-    if (!listening) return listening.error();
-    page = std::move(*listening);
+    http.limits.descriptors = descriptors.of_users;
+    page = TRY(HttpServer::Open(*metrics, std::move(http)));
     places.push_back(fmt::format("http://{}/metrics", page->address().text()));
   }
   std::unique_ptr<OtlpPush> push;
@@ -232,7 +249,7 @@ Result<bool> RunMonitor(const MonitorOptions& options) {
   }
   Say(fmt::format("listening on {}", fmt::join(places, ", ")));
   end.Wait();
-  return true;
+  return {};
 }
 
 }  // namespace beryl::server

@@ -3,14 +3,14 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "server/rpc/gate.h"
+#include "server/rpc/authenticator.h"
 #include "server/sessions.h"
 #include "smaragdine.grpc.pb.h"
 
 namespace beryl::server {
 
-// Read is answered with bytes as they stand in the file, which may be many: as a message they would
-// take several times their size in memory.
+// Answers Read with the bytes of the file, which may be many: as a message they would take several
+// times their size in memory.
 using SamplerBase = smaragdine::protos::sample::Sampler::WithCallbackMethod_Start<
     smaragdine::protos::sample::Sampler::WithCallbackMethod_Stop<
         smaragdine::protos::sample::Sampler::WithRawCallbackMethod_Read<
@@ -18,7 +18,8 @@ using SamplerBase = smaragdine::protos::sample::Sampler::WithCallbackMethod_Star
 
 class SamplerService final : public SamplerBase {
  public:
-  SamplerService(Sessions& sessions, const Gate& gate) : sessions_(sessions), gate_(gate) {}
+  SamplerService(Sessions& sessions, const Authenticator& authenticator)
+      : sessions_(sessions), authenticator_(authenticator) {}
 
   grpc::ServerUnaryReactor* Start(grpc::CallbackServerContext* context,
                                   const smaragdine::protos::sample::StartRequest* request,
@@ -32,7 +33,7 @@ class SamplerService final : public SamplerBase {
 
  private:
   Sessions& sessions_;
-  const Gate& gate_;
+  const Authenticator& authenticator_;
 };
 
 }  // namespace beryl::server

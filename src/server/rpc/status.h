@@ -1,32 +1,28 @@
-// From our answers to gRPC's.
+// Converts our errors to gRPC's.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
 
 #include "base/result.h"
-#include "server/answer.h"
 
 namespace beryl::server {
 
-inline grpc::Status StatusOf(const Refused& refused) {
-  switch (refused.kind) {
-    case Refusal::kInvalid:
-      return {grpc::StatusCode::INVALID_ARGUMENT, refused.message};
-    case Refusal::kNotFound:
-      return {grpc::StatusCode::NOT_FOUND, refused.message};
-    case Refusal::kForbidden:
-      return {grpc::StatusCode::PERMISSION_DENIED, refused.message};
-    case Refusal::kTooMuch:
-      return {grpc::StatusCode::RESOURCE_EXHAUSTED, refused.message};
-    case Refusal::kNotNow:
-      return {grpc::StatusCode::FAILED_PRECONDITION, refused.message};
-    case Refusal::kBroken:
+inline grpc::Status StatusOf(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::kInvalid:
+    case ErrorCode::kMisuse:
+      return {grpc::StatusCode::INVALID_ARGUMENT, error.message};
+    case ErrorCode::kNotFound:
+      return {grpc::StatusCode::NOT_FOUND, error.message};
+    case ErrorCode::kForbidden:
+      return {grpc::StatusCode::PERMISSION_DENIED, error.message};
+    case ErrorCode::kTooMuch:
+      return {grpc::StatusCode::RESOURCE_EXHAUSTED, error.message};
+    case ErrorCode::kNotNow:
+      return {grpc::StatusCode::FAILED_PRECONDITION, error.message};
+    case ErrorCode::kIo:
       break;
   }
-  return {grpc::StatusCode::INTERNAL, refused.message};
-}
-
-inline grpc::Status StatusOf(const Error& error) {
   return {grpc::StatusCode::INTERNAL, error.message};
 }
 

@@ -3,7 +3,6 @@
 #include <mutex>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "server/rpc/messages.h"
 #include "server/rpc/status.h"
@@ -16,53 +15,53 @@ constexpr size_t kPartBytes = 256 * 1024;
 class BatchReactor final : public grpc::ServerWriteReactor<monitor::v1::Batch> {
  public:
   explicit BatchReactor(std::shared_ptr<BatchQueue> queue)
-      : queue_(std::move(queue)), link_(std::make_shared<Link>()) {
-    link_->reactor = this;
-    queue_->Attach([link = link_] {
-      const std::lock_guard lock(link->mutex);
-      if (link->reactor != nullptr) link->reactor->Go();
+      : queue_(std::move(queue)), slot_(std::make_shared<ReactorSlot>()) {
+    slot_->reactor = this;
+    queue_->Attach([slot = slot_] {
+      const std::lock_guard lock(slot->mutex);
+      if (slot->reactor != nullptr) slot->reactor->WriteNext();
     });
-    // So that the client knows at once that it is being served.
+    // Tells the client at once that it is served.
     StartSendInitialMetadata();
-    const std::lock_guard lock(link_->mutex);
-    Go();
+    const std::lock_guard lock(slot_->mutex);
+    WriteNext();
   }
 
   void OnWriteDone(bool ok) override {
-    const std::lock_guard lock(link_->mutex);
+    const std::lock_guard lock(slot_->mutex);
     writing_ = false;
-    // A write that was under way when the client went may still end well; nobody else ends the
-    // call.
+    // A write in progress when the client left may still succeed; nothing else ends the call.
     if (!ok || cancelled_) {
       return End(grpc::Status(grpc::StatusCode::CANCELLED, "the client is gone"));
     }
     if (message_.last()) return End(grpc::Status::OK);
-    Go();
+    WriteNext();
   }
   void OnCancel() override {
     queue_->Detach();
-    const std::lock_guard lock(link_->mutex);
+    const std::lock_guard lock(slot_->mutex);
     cancelled_ = true;
     if (!writing_) End(grpc::Status::CANCELLED);
   }
   void OnDone() override {
     queue_->Detach();
     {
-      const std::lock_guard lock(link_->mutex);
-      link_->reactor = nullptr;
+      const std::lock_guard lock(slot_->mutex);
+      slot_->reactor = nullptr;
     }
     delete this;
   }
 
  private:
-  // What a call from the queue may still find when the reactor is gone.
-  struct Link {
-    // A write may be over, and tell so on this very thread, before the call that started it is.
+  // Lets a call from the queue find out that the reactor is gone.
+  struct ReactorSlot {
+    // A write may complete, and report that on this thread, before the call that started it
+    // returns.
     std::recursive_mutex mutex;
     BatchReactor* reactor = nullptr;
   };
 
-  void Go() {
+  void WriteNext() {
     if (writing_ || ended_ || cancelled_) return;
     auto batch = queue_->Take();
     if (!batch) return;
@@ -77,7 +76,7 @@ class BatchReactor final : public grpc::ServerWriteReactor<monitor::v1::Batch> {
   }
 
   std::shared_ptr<BatchQueue> queue_;
-  std::shared_ptr<Link> link_;
+  std::shared_ptr<ReactorSlot> slot_;
   monitor::v1::Batch message_;
   bool writing_ = false;
   bool cancelled_ = false;
@@ -86,19 +85,21 @@ class BatchReactor final : public grpc::ServerWriteReactor<monitor::v1::Batch> {
 
 class FileReactor final : public grpc::ServerWriteReactor<monitor::v1::DownloadPart> {
  public:
-  explicit FileReactor(std::shared_ptr<SessionBook> book) : book_(std::move(book)) { Go(); }
+  explicit FileReactor(std::shared_ptr<const UnnamedFile> file) : file_(std::move(file)) {
+    WriteNext();
+  }
 
   void OnWriteDone(bool ok) override {
     if (!ok) return Finish(grpc::Status::CANCELLED);
-    Go();
+    WriteNext();
   }
   void OnDone() override { delete this; }
 
  private:
-  void Go() {
+  void WriteNext() {
     std::string& part = *message_.mutable_bytes();
     part.resize(kPartBytes);
-    const auto got = book_->ReadFile(offset_, std::span(part));
+    const auto got = file_->Read(offset_, std::span(part));
     if (!got) return Finish(StatusOf(got.error()));
     if (*got == 0) return Finish(grpc::Status::OK);
     part.resize(*got);
@@ -106,7 +107,7 @@ class FileReactor final : public grpc::ServerWriteReactor<monitor::v1::DownloadP
     StartWrite(&message_);
   }
 
-  std::shared_ptr<SessionBook> book_;
+  std::shared_ptr<const UnnamedFile> file_;
   uint64_t offset_ = 0;
   monitor::v1::DownloadPart message_;
 };
@@ -117,8 +118,9 @@ grpc::ServerWriteReactor<monitor::v1::Batch>* SendBatches(std::shared_ptr<BatchQ
   return new BatchReactor(std::move(queue));
 }
 
-grpc::ServerWriteReactor<monitor::v1::DownloadPart>* SendFile(std::shared_ptr<SessionBook> book) {
-  return new FileReactor(std::move(book));
+grpc::ServerWriteReactor<monitor::v1::DownloadPart>* SendFile(
+    std::shared_ptr<const UnnamedFile> file) {
+  return new FileReactor(std::move(file));
 }
 
 }  // namespace beryl::server

@@ -1,22 +1,22 @@
-// The two answers that come in parts. A reactor belongs to gRPC from its birth on and ends itself.
+// The two streaming answers. gRPC owns a reactor from its creation; the reactor deletes itself.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
 
 #include <memory>
-#include <string>
 
 #include "monitor.pb.h"
 #include "server/batch_queue.h"
-#include "server/meters.h"
+#include "server/unnamed_file.h"
 
 namespace beryl::server {
 
-// Sends batches as they come; ends after the last one, or when the client goes away.
+// Sends batches as they arrive; ends after the last one, or when the client goes away.
 grpc::ServerWriteReactor<monitor::v1::Batch>* SendBatches(std::shared_ptr<BatchQueue> queue);
-// Sends the file of a book up to its end.
-grpc::ServerWriteReactor<monitor::v1::DownloadPart>* SendFile(std::shared_ptr<SessionBook> book);
-// Sends nothing but why not.
+// Sends a file up to its end.
+grpc::ServerWriteReactor<monitor::v1::DownloadPart>* SendFile(
+    std::shared_ptr<const UnnamedFile> file);
+// Sends only an error status.
 template <typename Message>
 grpc::ServerWriteReactor<Message>* SendNothing(grpc::Status status) {
   class Reactor final : public grpc::ServerWriteReactor<Message> {

@@ -1,0 +1,47 @@
+#include "flows/measure_run.h"
+
+#include <fmt/format.h>
+
+#include "analyze/analyze.h"
+
+namespace beryl::flows {
+
+Measurement MeasureRun(const RunInput& run, const account::MeasureOptions& options) {
+  Measurement measured =
+      account::Measure(run.power, run.recording ? *run.recording : Recording(), options);
+  measured.context = run.context;
+  return measured;
+}
+
+Measurement MeasureRunFile(const RunInput& run, const std::string& file,
+                           const account::MeasureOptions& options) {
+  Measurement measured = MeasureRun(run, options);
+  measured.provenance = MakeProvenance({file});
+  AppendNotes(measured.notes, run.notes);
+  for (const ImportReport& report : run.ops.reports) {
+    if (report.format == "beryl-run") AppendNotes(measured.notes, report.notes, file);
+  }
+  AddIncomplete(measured.notes, file, measured.provenance);
+  return measured;
+}
+
+Result<Measurement> MeasureAndCost(const RunInput& run, const std::string& file,
+                                   const account::MeasureOptions& options,
+                                   const ElectricityRequest& electricity) {
+  std::vector<Note> grid_notes;
+  const Electricity grid = TRY(ChooseElectricity(electricity, grid_notes));
+  if (run.power.channels.empty()) {
+    return InvalidError(fmt::format("{}: the run file has no power readings", file));
+  }
+  Measurement measured = MeasureRunFile(run, file, options);
+  measured.costs = analyze::CostMeasurement(measured, grid);
+  AppendNotes(measured.notes, grid_notes);
+  return measured;
+}
+
+Result<Measurement> ReadMeasurement(const std::string& file, const account::MeasureOptions& options,
+                                    const ElectricityRequest& electricity) {
+  return MeasureAndCost(TRY(ReadRunFiles(file)), file, options, electricity);
+}
+
+}  // namespace beryl::flows

@@ -1,0 +1,83 @@
+#include "server/api/run_parameters.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "types/library_json.h"
+
+namespace beryl::server {
+namespace {
+
+constexpr int64_t kLargestPage = 1000;
+constexpr int kUsualPage = 100;
+
+std::optional<Nanos> AskForTime(Parameters& parameters, std::string_view name) {
+  const std::string text = parameters.Text(name);
+  if (text.empty()) return std::nullopt;
+  const auto time = ParseTimeText(text);
+  if (!time) {
+    parameters.Refuse(
+        name, fmt::format("'{}': expected 2026-11-18 or 2026-11-18T01:32:48Z", Printable(text)));
+  }
+  return time;
+}
+
+}  // namespace
+
+flows::RunRequest AskForAccounting(Parameters& parameters) {
+  flows::RunRequest asked;
+  asked.policy = parameters.Choice<account::Policy>("policy",
+                                                    {{"auto", account::Policy::kAuto},
+                                                     {"hold", account::Policy::kHold},
+                                                     {"linear", account::Policy::kLinear},
+                                                     {"exact", account::Policy::kExact}},
+                                                    account::Policy::kAuto);
+  asked.clock_offset_us = parameters.Text("clock_offset_us");
+  asked.align = parameters.Word("align", {"start"});
+  asked.anchors = parameters.Texts("anchor");
+  if (!asked.align.empty() && !asked.clock_offset_us.empty()) {
+    parameters.Refuse("align", "contradicts clock_offset_us");
+  }
+  if (!asked.anchors.empty() && (!asked.align.empty() || !asked.clock_offset_us.empty())) {
+    parameters.Refuse("anchor", "contradicts align and clock_offset_us");
+  }
+  asked.idle_power = parameters.Texts("idle_power");
+  asked.feeds = parameters.Texts("feed");
+  asked.wrap_uj = parameters.Number("wrap_uj", 0);
+  asked.only_ours = parameters.Flag("only_ours");
+  asked.whole_machine = parameters.Flag("whole_machine");
+  if (asked.only_ours && asked.whole_machine) {
+    parameters.Refuse("only_ours", "contradicts whole_machine");
+  }
+  return asked;
+}
+
+std::optional<Phase> AskForPhase(Parameters& parameters) {
+  return parameters.Choice<std::optional<Phase>>("phase",
+                                                 {{"forward", Phase::kForward},
+                                                  {"backward", Phase::kBackward},
+                                                  {"optimizer", Phase::kOptimizer}},
+                                                 std::nullopt);
+}
+
+EntryFilter AskForFilter(Parameters& parameters, EntryKind kind) {
+  EntryFilter filter;
+  filter.kind = kind;
+  filter.tags = parameters.Texts("tag");
+  filter.model = parameters.Text("model");
+  filter.machine = parameters.Text("machine");
+  filter.text = parameters.Text("search");
+  filter.since = AskForTime(parameters, "since");
+  filter.until = AskForTime(parameters, "until");
+  return filter;
+}
+
+PageRequest AskForPage(Parameters& parameters) {
+  PageRequest page;
+  page.size =
+      static_cast<int>(parameters.Whole("max_results", 1, kLargestPage).value_or(kUsualPage));
+  page.token = parameters.Text("page_token");
+  return page;
+}
+
+}  // namespace beryl::server

@@ -1,0 +1,20 @@
+// The parameters that say how a run is accounted: the options of `beryl account`, under the same
+// names.
+#pragma once
+
+#include <optional>
+
+#include "flows/run_request.h"
+#include "server/api/parameters.h"
+#include "types/library_entry.h"
+#include "types/op_trace.h"
+
+namespace beryl::server {
+
+flows::RunRequest AskForAccounting(Parameters& parameters);
+std::optional<Phase> AskForPhase(Parameters& parameters);
+// Entries to list to a client, of one kind.
+EntryFilter AskForFilter(Parameters& parameters, EntryKind kind);
+PageRequest AskForPage(Parameters& parameters);
+
+}  // namespace beryl::server
