@@ -30,7 +30,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   std::vector<beryl::importers::EventEnergy> energies;
   for (const uint64_t offset : offsets) energies.push_back({offset, 1.5});
   ByteSource first = ByteSource::FromMemory(text, "fuzz");
-  const auto splice = beryl::importers::PlanXPlaneEnergy(first, energies, "fuzzed");
+  const auto splice =
+      beryl::importers::PlanXPlaneEnergy(first, trace.reports.front(), energies, "fuzzed");
   if (!splice) return 0;
   ByteSource again = ByteSource::FromMemory(text, "fuzz");
   std::string copy;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,7 +12,7 @@ namespace {
 constexpr auto kInterval = std::chrono::milliseconds(100);
 }
 
-Progress::Progress(std::string what, uint64_t total, bool enabled)
+Progress::Progress(const std::string& what, uint64_t total, bool enabled)
     : what_(Printable(what)),
       total_(total),
       enabled_(enabled),

@@ -10,7 +10,7 @@ namespace beryl {
 class Progress {
  public:
   // `total` 0: unknown. `enabled`: standard error is a terminal, as the CLI determines.
-  Progress(std::string what, uint64_t total, bool enabled);
+  Progress(const std::string& what, uint64_t total, bool enabled);
   ~Progress();  // clears the line
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -165,7 +165,8 @@ Status WriteXPlaneEnergy(const AccountedRun& run, const RunOptions& options,
     return InvalidError(
         fmt::format("{}: no operation in it has known energy", reports.front().file));
   }
-  const auto splice = TRY(importers::PlanXPlaneEnergy(first, std::move(events), description));
+  const auto splice =
+      TRY(importers::PlanXPlaneEnergy(first, reports.front(), std::move(events), description));
   auto again = TRY(ByteSource::Open(reports.front().file));
   return splice.Copy(again, [&](std::string_view bytes) { return file.Append(bytes); });
 }

@@ -46,9 +46,11 @@ struct EventEnergy {
   double energy_j = 0;
 };
 
-// The changes that write energies into an XPlane file, as the stat that XProf shows. `description`
-// says what they are. Fails if the file has that stat already.
-Result<Splice> PlanXPlaneEnergy(ByteSource& source, std::vector<EventEnergy> energies,
-                                std::string_view description);
+// The changes that write energies into an XPlane file, as the stat that XProf shows. `report` is of
+// reading that file, `description` says what the energies are. Fails if the file has that stat
+// already, and if it is damaged: a message that leads out of another reads differently once bytes
+// are put behind it.
+Result<Splice> PlanXPlaneEnergy(ByteSource& source, const ImportReport& report,
+                                std::vector<EventEnergy> energies, std::string_view description);
 
 }  // namespace beryl::importers

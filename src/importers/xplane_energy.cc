@@ -45,6 +45,17 @@ std::string Head(uint32_t field, uint64_t size) {
   return head;
 }
 
+Error Damaged(std::string_view file) {
+  return InvalidError(
+      fmt::format("{}: the file is damaged, so a copy with energy in it would be too", file));
+}
+
+bool IsDamaged(const ImportReport& report) {
+  return std::any_of(report.notes.begin(), report.notes.end(), [](const Note& note) {
+    return note.kind == NoteKind::kMessageBroken || note.kind == NoteKind::kFileCutShort;
+  });
+}
+
 class Planner {
  public:
   Planner(ByteSource& source, std::vector<EventEnergy> energies, std::string_view description)
@@ -62,8 +73,7 @@ class Planner {
     }
     if (wire_.error()) return *wire_.error();
     if (wire_.truncated() || !wire_.defects().empty() || next_ != energies_.size()) {
-      return InvalidError(
-          fmt::format("{}: the file is damaged, so a copy with energy in it would be too", name_));
+      return Damaged(name_);
     }
     return std::move(splice_);
   }
@@ -73,7 +83,7 @@ class Planner {
   template <typename Visit>
   Result<Place> Walk(Visit&& visit) {
     Place place{wire_.offset(), wire_.position(), 0};
-    if (!wire_.Enter()) return InvalidError(fmt::format("{}: the file is damaged", name_));
+    if (!wire_.Enter()) return Damaged(name_);
     while (wire_.Next()) TRY(visit());
     place.end = wire_.position();
     wire_.Leave();
@@ -199,8 +209,9 @@ class Planner {
 
 }  // namespace
 
-Result<Splice> PlanXPlaneEnergy(ByteSource& source, std::vector<EventEnergy> energies,
-                                std::string_view description) {
+Result<Splice> PlanXPlaneEnergy(ByteSource& source, const ImportReport& report,
+                                std::vector<EventEnergy> energies, std::string_view description) {
+  if (IsDamaged(report)) return Damaged(source.name());
   return Planner(source, std::move(energies), description).Plan();
 }
 

@@ -27,23 +27,29 @@ std::string StatName(int64_t id, std::string_view name) {
   return WireBytes(5, WireNumber(1, id) + WireBytes(2, WireNumber(1, id) + WireBytes(2, name)));
 }
 
-std::vector<uint64_t> OffsetsOf(const std::string& space) {
-  auto source = ByteSource::FromMemory(space, "space");
-  ImportOptions options;
+struct ReadSpace {
   std::vector<uint64_t> offsets;
-  options.event_offsets = &offsets;
+  ImportReport report;
+};
+
+ReadSpace Read(const std::string& space) {
+  auto source = ByteSource::FromMemory(space, "space");
+  ReadSpace read;
+  ImportOptions options;
+  options.event_offsets = &read.offsets;
   OpTrace trace;
   EXPECT_TRUE(Import(source, options, trace).has_value());
-  EXPECT_EQ(offsets.size(), trace.ops.size());
-  return offsets;
+  EXPECT_EQ(read.offsets.size(), trace.ops.size());
+  read.report = trace.reports.front();
+  return read;
 }
 
 Result<std::string> CopyWith(const std::string& space, const std::vector<double>& energies) {
   std::vector<EventEnergy> events;
-  const auto offsets = OffsetsOf(space);
-  for (size_t i = 0; i < energies.size(); ++i) events.push_back({offsets[i], energies[i]});
+  const ReadSpace read = Read(space);
+  for (size_t i = 0; i < energies.size(); ++i) events.push_back({read.offsets[i], energies[i]});
   auto first = ByteSource::FromMemory(space, "space");
-  const Splice splice = TRY(PlanXPlaneEnergy(first, events, "what it is"));
+  const Splice splice = TRY(PlanXPlaneEnergy(first, read.report, events, "what it is"));
   auto again = ByteSource::FromMemory(space, "space");
   std::string copy;
   TRY(splice.Copy(again, [&](std::string_view bytes) -> Status {
@@ -86,7 +92,7 @@ TEST(XPlaneEnergyTest, LengthsMayGrowLonger) {
   const std::string space = Space(events, StatName(6, "text"));
   const auto copy = CopyWith(space, energies);
   ASSERT_TRUE(copy.has_value());
-  EXPECT_EQ(OffsetsOf(*copy).size(), 2000U);
+  EXPECT_EQ(Read(*copy).offsets.size(), 2000U);
   auto source = ByteSource::FromMemory(*copy, "copy");
   WireReader reader(source);
   size_t fields = 0;
@@ -100,10 +106,17 @@ TEST(XPlaneEnergyTest, LengthsMayGrowLonger) {
 
 TEST(XPlaneEnergyTest, ADamagedFileIsNotCopied) {
   const std::string space = Space(Event(100) + Event(200));
-  const auto offsets = OffsetsOf(space);
-  const std::string cut = space.substr(0, offsets[1] + 4);
+  const ReadSpace whole = Read(space);
+  const std::string cut = space.substr(0, whole.offsets[1] + 4);
   auto source = ByteSource::FromMemory(cut, "cut");
-  EXPECT_FALSE(PlanXPlaneEnergy(source, {{offsets[0], 1}}, "").has_value());
+  EXPECT_FALSE(PlanXPlaneEnergy(source, whole.report, {{whole.offsets[0], 1}}, "").has_value());
+}
+
+TEST(XPlaneEnergyTest, AStatWhoseNumberDoesNotEndIsDamage) {
+  const std::string endless = WireBytes(4, WireNumber(1, 1) + "\x20\x9a");
+  const auto copy = CopyWith(Space(Event(100, endless) + Event(200)), {0.5});
+  ASSERT_FALSE(copy.has_value());
+  EXPECT_THAT(copy.error().message, HasSubstr("the file is damaged"));
 }
 
 }  // namespace
