@@ -34,6 +34,7 @@ TEST(ParseCpuLine, RefusesWhatIsNone) {
 TEST(MemoryUsage, IsWhatIsNotAvailable) {
   EXPECT_DOUBLE_EQ(
       MemoryUsagePercent("MemTotal:  1000 kB\nMemFree: 1 kB\nMemAvailable:    250 kB\n"), 75);
+  EXPECT_EQ(MemoryUsagePercent("MemTotal: 999999999999990 kB\nMemAvailable: 0 kB\n"), 100);
   EXPECT_TRUE(std::isnan(MemoryUsagePercent("MemTotal: 1000 kB\n")));
   EXPECT_TRUE(std::isnan(MemoryUsagePercent("")));
 }

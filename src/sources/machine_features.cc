@@ -97,7 +97,7 @@ class MachineFeatures final : public FeatureSource {
 double MemoryUsagePercent(std::string_view meminfo) {
   const double total = Field(meminfo, "MemTotal:");
   const double available = Field(meminfo, "MemAvailable:");
-  return total > 0 && available <= total ? 100 * (total - available) / total : kNotKnown;
+  return total > 0 && available <= total ? 100 * ((total - available) / total) : kNotKnown;
 }
 
 Result<FoundSource> FindMachineFeatures(const Search& search) {
