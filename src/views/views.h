@@ -45,8 +45,9 @@ struct ViewOptions {
   std::string_view flag = {};
 };
 
-// It is a misuse error if the trees lack a requested column.
+// It is a misuse error if the trees lack a requested column, or if there is no tree.
 Status CheckColumns(const TreeColumns& tree, const ViewOptions& options);
+Status CheckColumns(const Sweep& sweep, const ViewOptions& options);
 Status CheckColumns(const PredictionReport& report, const ViewOptions& options);
 Status CheckColumns(const Breakdowns& breakdowns, const ViewOptions& options);
 // It is a misuse error if two labels give two columns the same name.
