@@ -44,7 +44,7 @@ struct Prefix {
   const char* name;
 };
 
-// Of valid UTF-8 of more than one byte.
+// `character` is valid UTF-8 of more than one byte.
 uint32_t DecodeUtf8(std::string_view character) {
   uint32_t code = static_cast<unsigned char>(character[0]) & (0xFFU >> (character.size() + 1));
   for (const char c : character.substr(1)) {

@@ -98,7 +98,7 @@ int RunRecord(const RecordArguments& arguments) {
     return done->exit_code;
   }
   const auto report = flows::ReadMeasurement(done->file, {}, arguments.electricity);
-  // Nobody knows whether a budget is kept.
+  // Whether the budget is kept is unknown.
   if (!report && !budget->empty()) return code(Fail(report.error()));
   if (!report) {
     Say("warning: {}\n", Printable(report.error().message));

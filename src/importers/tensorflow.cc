@@ -392,11 +392,11 @@ class Assembler {
       devices.push_back(kNoDevice);
       std::string device;
       if (!process.named) {
-        Book(NoteKind::kProcessNotNamed, process);
+        CountOperations(NoteKind::kProcessNotNamed, process);
       } else if (!parsed[i].compute) {
-        Book(NoteKind::kNotComputation, process);
+        CountOperations(NoteKind::kNotComputation, process);
       } else if (layout.IsRepetition(parsed[i])) {
-        Book(NoteKind::kRepeatsStreams, process);
+        CountOperations(NoteKind::kRepeatsStreams, process);
       } else {
         devices.back() = trace_.DeviceNumber(layout.DeviceName(parsed[i]));
       }
@@ -404,7 +404,7 @@ class Assembler {
     return devices;
   }
 
-  void Book(NoteKind why, const Process& process) {
+  void CountOperations(NoteKind why, const Process& process) {
     if (process.operations == 0) return;
     report_.Count(why, process.first_offset, process.operations);
   }

@@ -136,7 +136,7 @@ class AccessLog {
     JsonWriter json;
     json.BeginObject().Member("time", Now());
     json.Member("peer", exchange.peer).Member("method", Printable(request.method));
-    // Of a long one the beginning, so that the line is written as a whole.
+    // A long path is cut, so that the line is written as a whole.
     json.Member("path", Printable(std::string_view(request.path).substr(0, kMostOfPath)));
     json.Member("route", exchange.route).Member("status", exchange.status);
     json.Member("bytes", exchange.bytes).Member("seconds", exchange.time.value).End();

@@ -91,7 +91,7 @@ std::string_view FoldedStem(const TreeNode& node) {
 
 std::string NodeLabel(const TreeNode& node) {
   if (node.folded <= 1) return node.name;
-  // Of many ranges, the first two and the last.
+  // Shows the first two of many ranges, and the last.
   std::string_view range = node.folded_range;
   const size_t second = range.find(',', range.find(',') + 1);
   const size_t last = range.rfind(',');

@@ -68,8 +68,8 @@ struct OpKind {
   StringId shapes = 0;  // of the inputs as the trace writes them; empty if it does not
   Phase phase = Phase::kForward;
   uint16_t rank = 0;  // index into OpTrace::ranks
-  // Of a matrix product: the type of its numbers as the trace writes it ("c10::BFloat16"); empty if
-  // it does not.
+  // The number type of a matrix product as the trace writes it ("c10::BFloat16"); empty if it does
+  // not.
   StringId dtype = 0;
 
   bool operator==(const OpKind&) const = default;

@@ -23,7 +23,7 @@
 namespace beryl::server {
 
 // Who predicts, by the name or the id of a profile. Read once each. Thread-safe.
-class PredictorShelf {
+class Predictors {
  public:
   Result<flows::SharedPredictor> Find(const std::string& profile);
   Result<flows::SharedPredictor> Find(store::Library& library, const LibraryEntry& profile);
@@ -35,9 +35,9 @@ class PredictorShelf {
 
 // The answers that were made of stored content last: what is under an id never changes, so only
 // whether it is still there has to be asked again. Thread-safe.
-class AnswerShelf {
+class SharedAnswers {
  public:
-  explicit AnswerShelf(size_t most_bytes = size_t{64} << 20) : cache_(most_bytes) {}
+  explicit SharedAnswers(size_t most_bytes = size_t{64} << 20) : cache_(most_bytes) {}
   std::optional<HttpAnswer> Find(const std::string& key);
   void Keep(const std::string& key, const HttpAnswer& answer);
 
@@ -47,12 +47,12 @@ class AnswerShelf {
 };
 
 struct Api {
-  // Of a profile that comes with the program, by its name, or of one in the library, by its id.
+  // By the name of a profile that ships with the program, or by the id of one in the library.
   Result<flows::SharedPredictor> FindPredictor(const std::string& profile);
 
-  PredictorShelf predictors;
+  Predictors predictors;
   store::Library* library = nullptr;  // if there is one, it outlives all requests
-  AnswerShelf of_runs;
+  SharedAnswers of_runs;
 };
 
 // A handler of the API: what it returns as an error, what it throws, and parameters that nobody

@@ -50,7 +50,7 @@ class FileStream : public HttpStream {
   const uint64_t bytes_;
 };
 
-// Of ASCII, and without what ends the field.
+// Only ASCII, without the characters that end the field.
 std::string PlainName(const std::string& name) {
   std::string plain = name;
   for (char& letter : plain) {

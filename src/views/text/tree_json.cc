@@ -16,7 +16,7 @@ bool CountsThings(Quantity quantity) {
          quantity == Quantity::kParameters || quantity == Quantity::kCount;
 }
 
-// Of "8x128x768;768" the arrays [[8,128,768],[768]]; a scalar is an empty one.
+// Writes "8x128x768;768" as [[8,128,768],[768]]; a scalar is an empty list.
 void WriteShapes(JsonWriter& json, std::string_view shapes) {
   const char* at = shapes.data();
   const char* const end = at + shapes.size();
