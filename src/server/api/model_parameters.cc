@@ -37,6 +37,7 @@ void AskForInput(Parameters& parameters, flows::ModelRequest& asked) {
 flows::ModelRequest AskForModel(Parameters& parameters, const HttpRequest& request, bool may_name) {
   flows::ModelRequest asked;
   asked.only_names = true;
+  asked.only_whole = true;  // no answer is a table
   if (request.method == "POST" && !(may_name && request.body.empty())) {
     asked.config = models::ModelConfig{"config.json", request.body};
     if (request.body.empty()) parameters.Refuse("body", "a model's config.json is missing");

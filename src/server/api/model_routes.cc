@@ -81,7 +81,7 @@ Result<HttpAnswer> Describe(Parameters& parameters, const HttpRequest& request) 
   const auto format = AskForFormat(parameters, views::kFormats<Description>);
   TRY(CheckParameters(parameters));
   const auto [description, tree] = TRY(flows::DescribeModel(asked));
-  TRY(views::CheckColumns(tree.folded, view));
+  TRY(views::CheckColumns(tree.whole, view));
   return LastingAnswer(views::Write(description, tree, format, view), format);
 }
 
@@ -111,7 +111,7 @@ Result<HttpAnswer> Predict(Api& api, Parameters& parameters, const HttpRequest& 
     return Lasting(views::Write(sweep, *format, view), *format, profiles);
   }
   DescribedPrediction prediction = TRY(flows::PredictModel(asked, profiles, electricity, find));
-  TRY(views::CheckColumns(prediction.tree.folded, view));
+  TRY(views::CheckColumns(prediction.tree.whole, view));
   AppendNotes(prediction.notes, notes);
   if (!format) return Lasting(flows::WriteIreneTree(prediction), views::Format::kJson, profiles);
   return Lasting(views::Write(prediction, *format, view), *format, profiles);
