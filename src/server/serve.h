@@ -35,7 +35,7 @@ struct ServeOptions {
                        .head_patience = Nanos{10'000'000'000},
                        .body_patience = Nanos{20'000'000'000},
                        .workers = 0,  // as many as there are CPUs, at least 2
-                       .cache_bytes = size_t{64} << 20};
+                       .cache_bytes = size_t{32} << 20};
   Nanos end_patience{10'000'000'000};  // for what runs, after SIGTERM
 };
 
