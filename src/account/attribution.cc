@@ -18,29 +18,35 @@ namespace {
 constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
 // Totals by kind and step. Instances of one kind come in bursts within one step, so the last cell
-// is nearly always the right one.
+// is nearly always the right one. Without steps, no kind has more than its first.
 class Cells {
  public:
-  explicit Cells(size_t kinds) : last_of_kind_(kinds) {}
+  explicit Cells(size_t kinds) : known_(kinds) {}
 
   uint32_t Find(uint32_t kind, uint32_t step, std::vector<AttributionCell>& cells) {
-    Last& last = last_of_kind_[kind];
-    if (last.cell != kNone && last.step == step) return last.cell;
+    Known& known = known_[kind];
+    if (known.last != kNone && known.last_step == step) return known.last;
+    known.last_step = step;
+    if (known.first != kNone && cells[known.first].step == step) return known.last = known.first;
     const auto next = static_cast<uint32_t>(cells.size());
-    const auto [place, is_new] =
-        cell_of_.try_emplace((static_cast<uint64_t>(kind) << 32) | step, next);
-    if (is_new) cells.push_back({kind, step});
-    last = {place->second, step};
-    return last.cell;
+    if (known.first == kNone) {
+      known.first = known.last = next;
+    } else {
+      const uint64_t key = (static_cast<uint64_t>(kind) << 32) | step;
+      known.last = further_.try_emplace(key, next).first->second;
+    }
+    if (known.last == next) cells.push_back({kind, step});
+    return known.last;
   }
 
  private:
-  struct Last {
-    uint32_t cell = kNone;
-    uint32_t step = kNoStep;
+  struct Known {
+    uint32_t first = kNone;
+    uint32_t last = kNone;
+    uint32_t last_step = kNoStep;
   };
-  std::vector<Last> last_of_kind_;
-  std::unordered_map<uint64_t, uint32_t> cell_of_;
+  std::vector<Known> known_;                        // by kind
+  std::unordered_map<uint64_t, uint32_t> further_;  // but the first of each kind
 };
 
 // A broken trace may have operations that run for decades: saturate their times instead of

@@ -11,7 +11,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/string_table.h"
@@ -45,9 +44,11 @@ class PathTable {
     StringId name = 0;
     StringId type = 0;  // the class of a module, if the trace has it; otherwise the empty string
     PathKind kind = PathKind::kModule;
+
+    bool operator==(const Step&) const = default;
   };
 
-  PathTable() : steps_(1) {}
+  PathTable();
 
   // Parents always precede their children.
   PathId Intern(PathId parent, StringId name, PathKind kind, StringId type = 0);
@@ -55,8 +56,17 @@ class PathTable {
   size_t size() const { return steps_.size(); }
 
  private:
+  struct Slot {
+    PathId path = kRootPath;  // the root, which nobody looks for: free
+    uint32_t hash = 0;
+  };
+  static uint32_t HashOf(const Step& step);
+  // The slot of an equal step, or else the free one where it belongs.
+  size_t SlotOf(const Step& step, uint32_t hash) const;
+  void Grow();
+
   std::vector<Step> steps_;
-  std::unordered_map<uint64_t, std::vector<PathId>> children_;
+  std::vector<Slot> slots_;  // open addressing
 };
 
 // Everything about an operation except when it ran.
