@@ -217,6 +217,7 @@ class Accountant {
         CompensatedSum static_sum;
         // A container that was told to feed operations gives them its remainder, in proportion.
         const double scale = account.measured.value != 0 ? account.total / account.measured : 1;
+        footprint.shares.reserve(footprint.shares.size() + result.cells.size());
         for (size_t cell = 0; cell < result.cells.size(); ++cell) {
           EnergyShare share;
           share.kind = result.cells[cell].kind;

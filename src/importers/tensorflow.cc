@@ -156,19 +156,23 @@ class Visitor : public ChromeVisitor<Batch> {
 
   uint32_t Kind(std::string_view name, std::string_view type) {
     const StringId name_id = strings_.Intern(name);
-    // Nearly every name has one type: one array lookup.
-    if (name_id >= kind_of_name_.size()) kind_of_name_.resize(size_t{name_id} * 2 + 64);
-    KnownKind& known = kind_of_name_[name_id];
-    if (known.kind != kNoKind && known.type == type) return known.kind;
+    // Nearly every name has one type: one array lookup, and no map.
+    if (name_id >= kind_of_name_.size()) kind_of_name_.resize(size_t{name_id} + 64);
+    const KnownKind known = kind_of_name_[name_id];
+    if (known.kind != kNoKind && strings_.Text(known.type) == type) return known.kind;
     const StringId type_id = strings_.Intern(type);
-    auto [place, is_new] = kinds_.try_emplace({name_id, type_id}, kind_count_);
-    if (is_new) {
+    uint32_t kind = kind_count_;
+    if (known.kind != kNoKind) {
+      kind = further_kinds_.try_emplace({name_id, type_id}, kind).first->second;
+    } else {
+      kind_of_name_[name_id] = {type_id, kind};
+    }
+    if (kind == kind_count_) {
       ++kind_count_;
       has_inputs_.push_back(false);
       batch_->new_kinds.emplace_back(name_id, type_id);
     }
-    known = {strings_.Text(type_id), place->second};
-    return known.kind;
+    return kind;
   }
 
   uint32_t Process(std::string_view pid, uint64_t offset) {
@@ -193,11 +197,11 @@ class Visitor : public ChromeVisitor<Batch> {
   }
 
   struct KnownKind {
-    std::string_view type;
+    StringId type = 0;
     uint32_t kind = kNoKind;
   };
-  std::vector<KnownKind> kind_of_name_;
-  std::map<std::pair<StringId, StringId>, uint32_t> kinds_;
+  std::vector<KnownKind> kind_of_name_;                              // the first
+  std::map<std::pair<StringId, StringId>, uint32_t> further_kinds_;  // by name and type
   uint32_t kind_count_ = 0;
   std::vector<std::string_view> inputs_;  // of the event that is being read
   std::vector<bool> has_inputs_;          // by kind
@@ -290,13 +294,30 @@ class Assembler {
   };
 
   uint32_t Kind(StringId name, StringId type) {
-    auto [place, is_new] =
-        kinds_.try_emplace({name, type}, static_cast<uint32_t>(trace_.kinds.size()));
-    if (is_new) {
-      trace_.kinds.push_back(MakeTensorFlowKind(trace_, name, type));
-      trace_.kinds.back().rank = rank_;
+    if (name >= kind_of_name_.size()) kind_of_name_.resize(trace_.strings.size(), kNoKind);
+    const uint32_t known = kind_of_name_[name];
+    if (known != kNoKind && trace_.kinds[known].type == type) return known;
+    const auto next = static_cast<uint32_t>(trace_.kinds.size());
+    if (known == kNoKind) {
+      kind_of_name_[name] = next;
+    } else {
+      const auto [place, is_new] = further_kinds_.try_emplace({name, type}, next);
+      if (!is_new) return place->second;
     }
-    return place->second;
+    trace_.kinds.push_back(MakeTensorFlowKind(trace_, name, type));
+    trace_.kinds.back().rank = rank_;
+    return next;
+  }
+
+  // Calls visit(kind) for those with that name.
+  template <typename Visit>
+  void ForEachKindOf(StringId name, Visit&& visit) const {
+    if (name >= kind_of_name_.size() || kind_of_name_[name] == kNoKind) return;
+    visit(kind_of_name_[name]);
+    for (auto kind = further_kinds_.lower_bound({name, 0});
+         kind != further_kinds_.end() && kind->first.first == name; ++kind) {
+      visit(kind->second);
+    }
   }
 
   // An arrow whose start is known only by name.
@@ -325,10 +346,9 @@ class Assembler {
   void AddDataflow() {
     const auto first = static_cast<std::ptrdiff_t>(trace_.dataflow.size());
     for (const Arrow& arrow : inputs_.empty() ? flows_ : inputs_) {
-      for (auto maker = kinds_.lower_bound({arrow.from, 0});
-           maker != kinds_.end() && maker->first.first == arrow.from; ++maker) {
-        trace_.dataflow.push_back({maker->second, arrow.to});
-      }
+      ForEachKindOf(arrow.from, [&](uint32_t maker) {
+        trace_.dataflow.push_back({maker, arrow.to});
+      });
     }
     // Kinds of this file are new, so its arrows come after those of the others.
     std::sort(trace_.dataflow.begin() + first, trace_.dataflow.end());
@@ -421,7 +441,8 @@ class Assembler {
   Spot last_spot_;  // of the last operation so far
   uint32_t last_kind_ = kNoKind;
   std::vector<Worker> workers_;
-  std::map<std::pair<StringId, StringId>, uint32_t> kinds_;
+  std::vector<uint32_t> kind_of_name_;                               // the first
+  std::map<std::pair<StringId, StringId>, uint32_t> further_kinds_;  // by name and type
   std::unordered_map<StringId, size_t> process_numbers_;
   std::vector<Process> processes_;
 };
