@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "analyze/analyze.h"
+#include "base/out_of_memory.h"
 #include "base/text.h"
 
 namespace beryl::flows {
@@ -124,6 +125,7 @@ Result<AccountedRun> AccountRun(RunInput input, const RunOptions& options) {
   AccountedRun run;
   run.input = std::move(input);
   TRY(PrepareRecording(run.input));
+  GiveBackMemory();  // of the readers' threads
   const bool wants_ours = TRY(WantsOurs(options, run.input));
   std::vector<std::string> ours;
   if (wants_ours) {
@@ -134,6 +136,7 @@ Result<AccountedRun> AccountRun(RunInput input, const RunOptions& options) {
   }
   auto footprint = TRY(account::Account(run.input.power, run.input.ops, options.account));
   run.footprint = std::move(footprint);
+  GiveBackMemory();  // of the attribution: the tree of a run with a million names needs it
   if (run.input.recording) run.energy_of = WhoseOf(run.footprint, ours);
   run.built = tree::Build(run.input.ops);
   run.folded = Fold(run.built, &run.folded_of);
