@@ -50,13 +50,6 @@ std::vector<std::string> TagsIn(const std::string& text) {
   return tags;
 }
 
-std::string LowerCase(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
-
 std::string SearchText(const LibraryEntry& entry) {
   return LowerCase(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", entry.name, fmt::join(entry.tags, "\n"),
                                entry.notes, entry.model, entry.machine, entry.profile));
