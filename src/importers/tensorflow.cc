@@ -16,6 +16,7 @@
 #include "importers/chrome_events.h"
 #include "importers/importer.h"
 #include "importers/tensorflow_names.h"
+#include "types/op_pile.h"
 
 namespace beryl::importers {
 namespace {
@@ -223,7 +224,6 @@ class Assembler {
       : trace_(trace),
         report_(report),
         chunks_(chunks),
-        first_op_(trace.ops.size()),
         first_kind_(trace.kinds.size()),
         rank_(trace.RankNumber(report.rank)) {}
 
@@ -250,33 +250,32 @@ class Assembler {
       NameProcess(from.processes[name.process], trace_.strings.Text(from.strings[name.name]),
                   name.offset);
     }
-    if (trace_.ops.size() == first_op_) {
-      // Growing step by step would touch twice the memory.
-      trace_.ops.reserve(first_op_ + batch.records.size() * chunks_);
-    }
+    if (ops_.empty()) ops_.Expect(batch.records.size() * chunks_);
     for (const Record& record : batch.records) {
       const uint16_t process = from.processes[record.process];
       ++processes_[process].operations;
-      trace_.ops.push_back(
-          {record.start, record.end, from.kinds[record.kind], kNoLane, kNoStep, process});
+      ops_.Add({record.start, record.end, from.kinds[record.kind], kNoLane, kNoStep, process});
     }
   }
 
   void Finish() {
     const std::vector<uint16_t> devices = PlaceProcesses();
-    // Removes what is not on a device; the reasons were counted by process.
-    auto kept = trace_.ops.begin() + static_cast<std::ptrdiff_t>(first_op_);
-    for (auto op = kept; op != trace_.ops.end(); ++op) {
-      const uint16_t device = devices[op->device];
-      if (device == kNoDevice) continue;
-      *kept = *op;
-      kept->device = device;
-      ++kept;
-    }
-    const bool dropped = kept != trace_.ops.end();
-    trace_.ops.erase(kept, trace_.ops.end());
     AddDataflow();
-    if (dropped || threw_away_) ForgetUnusedKinds();
+    // Leaves out what is not on a device; the reasons were counted by process.
+    std::vector<uint32_t> numbers(trace_.kinds.size(), kNoKind);
+    bool dropped = false;
+    ops_.ForEach([&](Op& op) {
+      const bool stays = devices[op.device] != kNoDevice;
+      if (stays) numbers[op.kind] = op.kind;
+      dropped = dropped || !stays;
+      return stays;
+    });
+    if (dropped || threw_away_) ForgetUnusedKinds(numbers);
+    ops_.MoveTo(trace_, [&](Op& op) {
+      op.device = devices[op.device];
+      op.kind = op.device == kNoDevice ? op.kind : numbers[op.kind];
+      return op.device != kNoDevice;
+    });
   }
 
  private:
@@ -336,28 +335,24 @@ class Assembler {
                           trace_.dataflow.end());
   }
 
-  // A kind that never ran has no place in the model.
-  void ForgetUnusedKinds() {
-    std::vector<uint32_t> new_number(trace_.kinds.size(), kNoKind);
-    for (size_t i = first_op_; i < trace_.ops.size(); ++i) new_number[trace_.ops[i].kind] = 0;
+  // A kind that never ran has no place in the model: its number is kNoKind. The others get new
+  // ones.
+  void ForgetUnusedKinds(std::vector<uint32_t>& numbers) {
     auto next = static_cast<uint32_t>(first_kind_);
     for (size_t kind = first_kind_; kind < trace_.kinds.size(); ++kind) {
-      if (new_number[kind] == kNoKind) continue;
+      if (numbers[kind] == kNoKind) continue;
       trace_.kinds[next] = trace_.kinds[kind];
-      new_number[kind] = next++;
+      numbers[kind] = next++;
     }
     trace_.kinds.resize(next);
     // Numbers keep their order, so the arrows stay sorted.
     size_t kept = 0;
     for (const Dataflow arrow : trace_.dataflow) {
       Dataflow moved = arrow;
-      if (arrow.from >= first_kind_) moved = {new_number[arrow.from], new_number[arrow.to]};
+      if (arrow.from >= first_kind_) moved = {numbers[arrow.from], numbers[arrow.to]};
       if (moved.from != kNoKind && moved.to != kNoKind) trace_.dataflow[kept++] = moved;
     }
     trace_.dataflow.resize(kept);
-    for (size_t i = first_op_; i < trace_.ops.size(); ++i) {
-      trace_.ops[i].kind = new_number[trace_.ops[i].kind];
-    }
   }
 
   uint16_t ProcessNumber(StringId pid, uint64_t offset) {
@@ -412,7 +407,7 @@ class Assembler {
   OpTrace& trace_;
   ImportReport& report_;
   size_t chunks_;
-  size_t first_op_;
+  OpPile ops_;  // with numbers of processes for devices
   size_t first_kind_;
   uint16_t rank_;
   bool threw_away_ = false;  // a batch was discarded, and its kinds may have no operation
