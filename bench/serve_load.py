@@ -5,10 +5,14 @@ build/venv-bench. Build the release preset first. Everything is on loopback, and
 
   bench/serve_load.py                     # all of it, about two minutes
   bench/serve_load.py --requests 10000000 # and a long look at memory
+  bench/serve_load.py --upload 1000       # only the upload of a trace of so many megabytes, beside `beryl import`
 """
 
 import argparse
+import http.client
+import json
 import os
+import random
 import pathlib
 import re
 import resource
@@ -113,6 +117,96 @@ def get(url, gzip=False):
         return answer.read()
 
 
+def make_trace(folder, megabytes):
+    """A TensorFlow timeline of that size, of steps of a model with twelve layers on a CPU and the streams of a GPU, and
+    its power. Kept for the next time."""
+    trace, power = folder / f"timeline-{megabytes}.json", folder / f"power-{megabytes}.csv"
+    if power.exists():
+        return trace, power
+    folder.mkdir(exist_ok=True)
+    parts = [f"{part}/{op}" for part in ("attention/self", "attention/output", "intermediate", "output")
+             for op in ("MatMul", "BiasAdd", "Mul", "Softmax", "LayerNorm/batchnorm/add_1")]
+    names = [f"{phase}bert/encoder/layer_{layer}/{part}" for phase in ("", "gradients/") for layer in range(12)
+             for part in parts]
+    names = [(json.dumps(name), json.dumps(name.rsplit("/", 1)[1])) for name in names]
+    lanes = [(0, thread) for thread in range(4)] + [(2, stream) for stream in range(3)]
+    start, draw = 1_690_000_000_000_000, random.Random(1)
+    free = {lane: start for lane in lanes}
+    with trace.open("w", buffering=1 << 20) as file:
+        file.write('{"traceEvents":[\n' + ",\n".join(
+            f'{{"name":"process_name","ph":"M","pid":{pid},"args":{{"name":"/job:localhost/replica:0/task:0/device:'
+            f'{device}:0 Compute"}}}}' for pid, device in ((0, "CPU"), (2, "GPU"))))
+        while file.tell() < megabytes * 1_000_000:
+            pieces, before = [], names[-1][0]
+            for name, op in names:
+                pid, tid = draw.choice(lanes)
+                began = free[pid, tid] + draw.randrange(20)
+                took = draw.randrange(1, 300)
+                free[pid, tid] = began + took
+                pieces.append(f',\n{{"name":{op},"cat":"Op","ph":"X","ts":{began},"dur":{took},"pid":{pid},"tid":{tid},'
+                              f'"args":{{"name":{name},"op":{op},"input0":{before}}}}}')
+                before = name
+            file.write("".join(pieces))
+            latest = max(free.values())
+            free = {lane: max(time, latest - 1000) for lane, time in free.items()}
+        file.write("\n]}\n")
+    end = max(free.values())
+    with power.open("w") as file:
+        file.write("timestamp_us,device,power_w\n")
+        for now in range(start, end + 4000, 4000):
+            file.write(f"{now},CPU:0,{30 + now % 17}\n{now},GPU:0,{180 + now % 61}\n")
+    return trace, power
+
+
+def upload(program, megabytes):
+    """Memory of the server, and the time to its answer, beside the command that reads the same files."""
+    trace, power = make_trace(pathlib.Path(tempfile.gettempdir()) / "beryl-bench", megabytes)
+    with tempfile.TemporaryDirectory(prefix="beryl-bench-") as folder:
+        times = []
+        for number in range(3):
+            began = time.monotonic()
+            importing = subprocess.Popen([program, "import", "-o", f"{folder}/{number}.beryl", "--ops", trace, "--power",
+                                          power, "--threads", "2"], stderr=subprocess.DEVNULL)
+            used = os.wait4(importing.pid, 0)
+            assert used[1] == 0, used
+            times.append(time.monotonic() - began)
+        server = Beryl(program, "--library", f"{folder}/library")
+        os.sched_setaffinity(server.process.pid, range(os.cpu_count()))
+        for thread in os.listdir(f"/proc/{server.process.pid}/task"):
+            os.sched_setaffinity(int(thread), range(os.cpu_count()))
+        boundary = "beryl-bench"
+        heads = [f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"; filename="{file.name}"\r\n\r\n'.encode()
+                 for name, file in (("ops", trace), ("power", power))]
+        tail = f"\r\n--{boundary}--\r\n".encode()
+        size = sum(map(len, heads)) + 2 + len(tail) + trace.stat().st_size + power.stat().st_size
+
+        def body():
+            for number, file in enumerate((trace, power)):
+                yield (b"\r\n" if number else b"") + heads[number]
+                with file.open("rb") as pieces:
+                    while piece := pieces.read(1 << 20):
+                        yield piece
+            yield tail
+        began = time.monotonic()
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=600)
+        connection.request("POST", "/api/v1/runs", body(), {"content-type": f"multipart/form-data; boundary={boundary}",
+                                                            "content-length": str(size)})
+        sent = time.monotonic() - began
+        answer = connection.getresponse()
+        said = answer.read()
+        took = time.monotonic() - began
+        assert answer.status == 201, said
+        with open(f"/proc/{server.process.pid}/status", encoding="ascii") as status:
+            peak = next(int(row.split()[1]) for row in status if row.startswith("VmHWM")) * 1024
+        server.end()
+    best = min(times)
+    line(f"upload of {trace.stat().st_size / 1e6:,.0f} MB, {json.loads(said)['entries'][0]['figures']['operations']:,.0f} operations",
+         f"{took:.2f} s ({sent:.2f} s until it was sent)")
+    line("  beryl import of the same, best of 3", f"{best:.2f} s, {used[2].ru_maxrss * 1024 / 1e6:.0f} MB")
+    line("  ratio", f"{took / best:.2f}")
+    line("  most memory of the server", f"{peak / 1e6:.1f} MB")
+
+
 def line(what, value):
     print(f"{what:58} {value}", flush=True)
 
@@ -200,7 +294,11 @@ def main():
     parser.add_argument("--seconds", type=int, default=5, help="of each look")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--requests", type=int, default=500_000, help="over which memory is looked at")
+    parser.add_argument("--upload", type=int, metavar="MB", help="only an upload of that size")
     args = parser.parse_args()
+    if args.upload:
+        upload(args.beryl.resolve(), args.upload)
+        return
     if not shutil.which("wrk") or os.cpu_count() < 2:
         sys.exit("this needs wrk and two CPUs")
     beryl = Beryl(args.beryl.resolve())
