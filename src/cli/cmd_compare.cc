@@ -76,13 +76,8 @@ bool WantsTree(const CompareArguments& arguments) {
 Result<int> CompareOnOneTree(const CompareArguments& arguments, flows::ComparePlan plan) {
   TRY(views::CheckFormat(views::kFormats<SideBySide>, arguments.output.format,
                          "a comparison on one tree"));
-  const auto level = ParseLevel(arguments.level);
-  if (!arguments.level.empty() && !level) {
-    return MisuseError(fmt::format(
-        "--level '{}': on one tree, expected model, module, ml, math or kernel", arguments.level));
-  }
-  const auto labels = TRY(flows::LabelRuns(plan.runs, arguments.labels));
-  for (size_t i = 0; i < labels.size(); ++i) plan.on_tree[i].label = labels[i];
+  const auto level = TRY(flows::LevelOnTree(arguments.level));
+  TRY(flows::LabelOperands(arguments.labels, plan));
   flows::SideBySideOptions options;
   options.run = TRY(ReadOptions(arguments.run));
   options.describe = TRY(flows::DescribeOptionsOf(arguments.described));

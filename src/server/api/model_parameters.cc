@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "flows/option_words.h"
+
 namespace beryl::server {
 namespace {
 
@@ -92,11 +94,7 @@ flows::ElectricityRequest AskForElectricity(Parameters& parameters) {
 views::ViewOptions AskForCut(Parameters& parameters) {
   views::ViewOptions view;
   if (const auto depth = parameters.Whole("depth", 0, 1000)) view.depth = static_cast<int>(*depth);
-  std::vector<std::pair<std::string, std::optional<Level>>> levels;
-  for (const char* name : {"model", "module", "ml", "math", "kernel"}) {
-    levels.emplace_back(name, ParseLevel(name));
-  }
-  view.level = parameters.Choice<std::optional<Level>>("level", levels, std::nullopt);
+  view.level = parameters.Choice("level", flows::LevelWords(), std::optional<Level>());
   return view;
 }
 
