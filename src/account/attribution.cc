@@ -114,6 +114,8 @@ class Attributor : public AnyAttributor {
       : wanted_(group.devices.begin(), group.devices.end()),
         clock_(*group.clock),
         by_step_(group.by_step),
+        window_(group.window),
+        whole_steps_(group.whole_steps),
         cells_(trace.kinds.size()) {
     static const PowerCurve kEmpty;
     for (size_t c = first; c < first + kCurves; ++c) {
@@ -124,24 +126,30 @@ class Attributor : public AnyAttributor {
   void Feed(std::span<const Op> ops) override {
     for (const Op& op : ops) {
       if (wanted_[op.device] == 0) continue;
+      const Nanos began = clock_.Map(op.start);
       if (op.end <= op.start) {
         // It took no time, so no energy; but it ran.
-        ++totals_[Cell(op)].count;
+        if (window_.from <= began && began < window_.to) ++totals_[Cell(op)].count;
         continue;
       }
-      const Nanos start = clock_.Map(op.start);
-      if (!seen_operation_) StartCursors(start);
+      const Nanos start = std::max(began, window_.from);
+      const Nanos end = std::min(clock_.Map(op.end), window_.to);
+      if (end <= window_.from || start >= window_.to) {
+        (start >= window_.to ? ran_later_ : seen_operation_) = true;
+        continue;
+      }
+      if (cursors_.empty()) StartCursors(start);
       EndUntil(start);
       MoveTo(start);
       seen_operation_ = true;
-      Start(op, clock_.Map(op.end));
+      Start(op, end);
     }
   }
 
   void Finish() override {
-    if (!seen_operation_) StartCursors(std::nullopt);
+    if (cursors_.empty()) StartCursors(std::nullopt);
     EndUntil(Nanos{std::numeric_limits<int64_t>::max()});
-    after_last_operation_ = true;
+    after_last_operation_ = !ran_later_;
     MoveTo(last_);
   }
 
@@ -201,7 +209,9 @@ class Attributor : public AnyAttributor {
   }
 
   uint32_t Cell(const Op& op) {
-    const uint32_t cell = cells_.Find(op.kind, by_step_ ? op.step : kNoStep, cell_names_);
+    const bool cut =
+        whole_steps_ != nullptr && op.step < whole_steps_->size() && !(*whole_steps_)[op.step];
+    const uint32_t cell = cells_.Find(op.kind, by_step_ && !cut ? op.step : kNoStep, cell_names_);
     if (cell == totals_.size()) totals_.emplace_back();
     return cell;
   }
@@ -308,6 +318,8 @@ class Attributor : public AnyAttributor {
   std::vector<uint8_t> wanted_;  // by device
   const ClockFit& clock_;
   bool by_step_;
+  const Span window_;
+  const std::vector<bool>* whole_steps_;
   std::vector<const PowerCurve*> curves_;
   Cells cells_;
   std::vector<AttributionCell> cell_names_;
@@ -315,7 +327,8 @@ class Attributor : public AnyAttributor {
   std::vector<CurveCursor> cursors_;
   Nanos now_;
   Nanos last_;
-  bool seen_operation_ = false;
+  bool seen_operation_ = false;  // or one that ended before the window
+  bool ran_later_ = false;       // one began after it
   bool after_last_operation_ = false;
   int64_t at_work_ = 0;
   std::array<CompensatedSum, kCurves> integral_;  // of power over instances at work

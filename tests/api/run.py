@@ -244,7 +244,10 @@ def analyses_are_those_of_the_command_line(server):
             ("rank", {}, []), ("rank", {"no_fold": "true", "phase": "forward"}, ["--no-fold", "--phase", "forward"]),
             ("rank", {"by": "power", "min_share": 1}, ["--by", "power", "--min-share", 1]),
             ("diagram", {"depth": 2}, ["--depth", 2]),
-            ("timeline", {"slices": 20}, ["--slices", 20]), ("timeline", {"mean": "1"}, ["--mean"])]:
+            ("timeline", {"slices": 20}, ["--slices", 20]), ("timeline", {"mean": "1"}, ["--mean"]),
+            *((name, {"step": 1}, ["--step", 1]) for name in ("account", "rank", "diagram", "timeline")),
+            ("account", {"from": "0.0005", "to": "1500us"}, ["--from", "0.0005", "--to", "1500us"]),
+            ("timeline", {"from": "@1200", "step": "0-1"}, ["--from", "@1200", "--step", "0-1"])]:
         answer = server.ask("GET", f"{place}/{name}", query)
         same(answer, server.run(name, *files, *words, "--format", "json", cwd=here))
         assert answer.headers["cache-control"] == "no-cache" and answer.headers["etag"]

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "flows/run_request.h"
 #include "server/api/parameters.h"
@@ -12,6 +13,8 @@
 namespace beryl::server {
 
 flows::RunRequest AskForAccounting(Parameters& parameters);
+// The part of the run: from, to (or another name for it), step.
+flows::WindowRequest AskForWindow(Parameters& parameters, std::string_view to = "to");
 std::optional<Phase> AskForPhase(Parameters& parameters);
 // Entries to list to a client, of one kind.
 EntryFilter AskForFilter(Parameters& parameters, EntryKind kind);
