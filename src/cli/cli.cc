@@ -34,6 +34,8 @@ namespace beryl::cli {
   COMMAND("Serve", AddServe)                \
   COMMAND("Serve", AddMonitor)              \
   COMMAND("Serve", AddLibrary)              \
+  COMMAND("Serve", AddPush)                 \
+  COMMAND("Serve", AddPull)                 \
   COMMAND("Set up", AddDemo)                \
   COMMAND("Set up", AddCompletion)          \
   COMMAND("As in the paper", AddFootprints) \

@@ -22,6 +22,7 @@
 #include "base/file.h"
 #include "base/json_writer.h"
 #include "base/text.h"
+#include "base/token_file.h"
 #include "flows/open_library.h"
 #include "server/api/api.h"
 #include "server/api/metrics.h"

@@ -17,6 +17,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/token_file.h"
 #include "server/descriptor_shares.h"
 #include "server/http/server.h"
 #include "server/machine_meters.h"
