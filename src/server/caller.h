@@ -54,7 +54,8 @@ struct Guard {
   }
 };
 
-// Whether an authorization header carries a token (base/token_file.h); takes the same time for any wrong one of its length.
+// Whether an authorization header carries a token (base/token_file.h); takes the same time for any
+// wrong one of its length.
 bool CarriesToken(std::string_view header, std::string_view token);
 
 }  // namespace beryl::server

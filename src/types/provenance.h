@@ -30,7 +30,7 @@ struct Provenance {
   std::string profile;               // that predicted; several are joined by commas; empty: none
   // Nothing: there was no choice, because no recording says who used the machine.
   std::optional<EnergyOf> energy_of;
-  std::string when;                       // time of making: "2026-11-18T01:32:48Z"
+  std::string when;  // time of making: "2026-11-18T01:32:48Z"
   // What says that part of the input is missing; every format shows it first.
   std::vector<Note> incomplete = {};
   std::optional<TimeWindow> window = {};  // nothing: the whole run
