@@ -212,7 +212,7 @@ Result<Conditions> ConditionsOf(const EntryFilter& filter) {
 
 }  // namespace
 
-Result<AddedEntry> Library::Add(LibraryEntry entry) {
+Result<LibraryEntry> EntryToAdd(LibraryEntry entry) {
   MakePlain(entry);
   if (entry.id.empty()) entry.id = RandomName();
   if (!IsLibraryId(entry.id)) {
@@ -221,15 +221,24 @@ Result<AddedEntry> Library::Add(LibraryEntry entry) {
   if (!entry.request.empty()) {
     entry.request = TRY(StoredJson(std::move(entry.request), "request of the entry"));
   }
-  return state_->database->Change([&](Session& session) -> Result<AddedEntry> {
-    auto same = TRY(FindEntry(session, "kind = $1 AND content = $2",
-                              {std::string(EntryKindName(entry.kind)), ContentOf(entry)}));
-    if (!same) same = TRY(FindEntry(session, "id = $1", {entry.id}));
-    if (same) return AddedEntry{*std::move(same), false};
-    if (entry.created == Nanos{}) entry.created = TRY(state_->database->Now(session));
-    TRY(InsertEntry(*state_->database, session, entry));
-    return AddedEntry{TRY(LoadEntry(session, name(), entry.id)), true};
-  });
+  return entry;
+}
+
+Result<AddedEntry> AddEntry(Database& database, Session& session, const std::string& library,
+                            LibraryEntry entry) {
+  auto same = TRY(FindEntry(session, "kind = $1 AND content = $2",
+                            {std::string(EntryKindName(entry.kind)), ContentOf(entry)}));
+  if (!same) same = TRY(FindEntry(session, "id = $1", {entry.id}));
+  if (same) return AddedEntry{*std::move(same), false};
+  if (entry.created == Nanos{}) entry.created = TRY(database.Now(session));
+  TRY(InsertEntry(database, session, entry));
+  return AddedEntry{TRY(LoadEntry(session, library, entry.id)), true};
+}
+
+Result<AddedEntry> Library::Add(LibraryEntry entry) {
+  const LibraryEntry plain = TRY(EntryToAdd(std::move(entry)));
+  return state_->database->Change(
+      [&](Session& session) { return AddEntry(*state_->database, session, name(), plain); });
 }
 
 Result<LibraryEntry> Library::Get(const std::string& id) {
