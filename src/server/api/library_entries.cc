@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "flows/library_run.h"
+#include "flows/lent_files.h"
 #include "flows/open_library.h"
 #include "server/api/api.h"
 #include "types/unknown.h"
