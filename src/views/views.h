@@ -19,6 +19,7 @@
 #include "types/evaluation.h"
 #include "types/exported_run.h"
 #include "types/library_entry.h"
+#include "types/library_job.h"
 #include "types/live_power.h"
 #include "types/measurement.h"
 #include "types/model_list.h"
@@ -95,8 +96,9 @@ std::string Write(const Description& description, const ShownTree& tree, Format 
                   const ViewOptions& options);
 std::string Write(const ModelList& models, Format format, const ViewOptions& options);
 std::string Write(const ProfileList& profiles, Format format, const ViewOptions& options);
-// Entries of a library, what collecting garbage freed, and what is wrong with it.
+// Entries and jobs of a library, what collecting garbage freed, and what is wrong with it.
 std::string Write(const EntryList& list, Format format, const ViewOptions& options);
+std::string Write(const JobList& list, Format format, const ViewOptions& options);
 std::string Write(const LibraryGarbage& garbage, Format format, const ViewOptions& options);
 std::string Write(const LibraryCheck& check, Format format, const ViewOptions& options);
 std::string Write(const Evaluation& evaluation, Format format, const ViewOptions& options);
@@ -124,6 +126,7 @@ std::string WriteIncomplete(const Provenance& provenance);
 
 // Analyses of data sets.
 std::string Write(const Breakdowns& breakdowns, Format format, const ViewOptions& options);
+std::string Write(const ElectricityTable& table, Format format, const ViewOptions& options);
 std::string Write(const QueryCosts& costs, Format format, const ViewOptions& options);
 std::string Write(const Tradeoff& tradeoff, Format format, const ViewOptions& options);
 // The chosen models and what the picture leaves out, for stderr.

@@ -16,6 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 sys.path.insert(0, str(HERE))
 import cases  # noqa: E402
+import jobs  # noqa: E402,F401
 from cases import case  # noqa: E402
 from contract import Contract  # noqa: E402
 
@@ -47,10 +48,10 @@ class Server:
         self.process = None
         self.start()
 
-    def start(self, *options):
+    def start(self, *options, library=None):
         self.end()
         self.process = subprocess.Popen(
-            [self.beryl, "serve", "--listen", "127.0.0.1:0", "--library", self.folder / "library", *options],
+            [self.beryl, "serve", "--listen", "127.0.0.1:0", "--library", library or self.folder / "library", *options],
             env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             said = re.search(r"listening on http://(127\.0\.0\.1:\d+)/", line)
@@ -80,8 +81,8 @@ class Server:
         connection.close()
         return answer
 
-    def ask(self, method, path, query=None, body=None, type=None, status=200):
-        answer = self.send(method, path, query, body, type)
+    def ask(self, method, path, query=None, body=None, type=None, status=200, headers=None):
+        answer = self.send(method, path, query, body, type, headers)
         assert answer.status == status, f"{method} {path} {query}: {answer.status}\n{answer.body[:2000]}"
         CONTRACT.check(method, path, answer.status, answer.headers, answer.body)
         return answer
@@ -89,14 +90,20 @@ class Server:
     def get(self, path, status=200, **query):
         return self.ask("GET", "/api/v1/" + path, query, status=status)
 
-    def form(self, fields, status=201):
+    def kill(self):
+        self.process.kill()
+        self.process.wait(PATIENCE)
+        self.process = None
+
+    def form(self, fields, status=201, path="runs"):
         """Files and texts, in their order."""
         body = b""
         for name, value in fields:
             file = f'; filename="{value.name}"' if isinstance(value, pathlib.Path) else ""
             content = value.read_bytes() if file else value.encode()
             body += f'--xyz\r\ncontent-disposition: form-data; name="{name}"{file}\r\n\r\n'.encode() + content + b"\r\n"
-        return self.ask("POST", "/api/v1/runs", None, body + b"--xyz--\r\n", "multipart/form-data; boundary=xyz", status)
+        return self.ask("POST", f"/api/v1/{path}", None, body + b"--xyz--\r\n", "multipart/form-data; boundary=xyz",
+                        status)
 
     def upload(self, file, status=201, **query):
         return self.ask("POST", "/api/v1/runs", {"file_name": file.name, **query}, file.read_bytes(),

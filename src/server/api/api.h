@@ -53,6 +53,7 @@ struct Api {
   PredictorShelf predictors;
   store::Library* library = nullptr;  // if there is one, it outlives all requests
   AnswerShelf of_runs;
+  std::function<void()> on_new_job = {};  // wakes who does jobs, if there is anybody here
 };
 
 // A handler of the API: what it returns as an error, what it throws, and parameters that nobody
@@ -76,6 +77,11 @@ std::string_view TypeOf(views::Format format);
 // The answer of a result that stays the same as long as the program does.
 HttpAnswer LastingAnswer(std::string body, views::Format format);
 
+// All that a request for variants of a model says: those of `sweep`, of several profiles, or both.
+// `may_name`: as for AskForModel.
+Result<flows::VariantSeries> AskForVariants(Api& api, Parameters& parameters,
+                                            const HttpRequest& request, bool may_name = false);
+
 // Routes of models that were never run: models, profiles, describe, predict, sweep.
 void AddModelRoutes(Api& api, HttpRoutes& routes);
 
@@ -85,6 +91,11 @@ void AddAdditionRoutes(Api& api, HttpRoutes& routes, uint64_t most_of_upload);
 void AddAnalysisRoutes(Api& api, HttpRoutes& routes);
 // Runs and models side by side.
 void AddCompareRoute(Api& api, HttpRoutes& routes);
+
+// Accuracy against energy, and what electricity costs.
+void AddCostRoutes(Api& api, HttpRoutes& routes);
+// Work that takes more than a moment: asking for it, and what became of it.
+void AddJobRoutes(Api& api, HttpRoutes& routes);
 
 // What the meters of this machine read now. Those who look share one watch of them.
 void AddLiveRoute(HttpRoutes& routes, const flows::WatchOptions& options);

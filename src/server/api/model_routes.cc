@@ -135,7 +135,17 @@ class SweepStream : public HttpStream {
 };
 
 Result<HttpAnswer> StreamSweep(Api& api, Parameters& parameters, const HttpRequest& request) {
-  flows::ModelRequest asked = AskForModel(parameters, request);
+  HttpAnswer answer;
+  answer.type = TypeOf(views::Format::kJsonl);
+  answer.stream = std::make_shared<SweepStream>(TRY(AskForVariants(api, parameters, request)));
+  return answer;
+}
+
+}  // namespace
+
+Result<flows::VariantSeries> AskForVariants(Api& api, Parameters& parameters,
+                                            const HttpRequest& request, bool may_name) {
+  flows::ModelRequest asked = AskForModel(parameters, request, may_name);
   asked.sweep = parameters.Texts("sweep");
   const std::vector<std::string> profiles = parameters.List("profile");
   const flows::ElectricityRequest place = AskForElectricity(parameters);
@@ -144,14 +154,8 @@ Result<HttpAnswer> StreamSweep(Api& api, Parameters& parameters, const HttpReque
   std::vector<Note> notes;
   const Electricity electricity = TRY(flows::ChooseElectricity(place, notes));
   const auto find = [&](const std::string& name) { return api.FindPredictor(name); };
-  HttpAnswer answer;
-  answer.type = TypeOf(views::Format::kJsonl);
-  answer.stream =
-      std::make_shared<SweepStream>(TRY(flows::PredictSeries(asked, profiles, electricity, find)));
-  return answer;
+  return flows::PredictSeries(asked, profiles, electricity, find);
 }
-
-}  // namespace
 
 void AddModelRoutes(Api& api, HttpRoutes& routes) {
   routes.Add("GET", "/api/v1/models", Handle(&ListModels));

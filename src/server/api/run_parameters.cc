@@ -72,6 +72,23 @@ EntryFilter AskForFilter(Parameters& parameters, EntryKind kind) {
   return filter;
 }
 
+EntryFilter AskForRanked(Parameters& parameters) {
+  EntryFilter filter = AskForFilter(
+      parameters, parameters.Choice<EntryKind>(
+                      "kind", {{"run", EntryKind::kRun}, {"prediction", EntryKind::kPrediction}},
+                      EntryKind::kPrediction));
+  filter.profile = parameters.Text("profile");
+  return filter;
+}
+
+LibraryEntry AskForWords(Parameters& parameters) {
+  LibraryEntry said;
+  said.name = parameters.Text("name");
+  said.tags = parameters.Texts("tag");
+  said.notes = parameters.Text("notes");
+  return said;
+}
+
 PageRequest AskForPage(Parameters& parameters) {
   PageRequest page;
   page.size =

@@ -15,6 +15,10 @@ flows::RunRequest AskForAccounting(Parameters& parameters);
 std::optional<Phase> AskForPhase(Parameters& parameters);
 // Entries to list to a client, of one kind.
 EntryFilter AskForFilter(Parameters& parameters, EntryKind kind);
+// Those that have energy: runs or predictions.
+EntryFilter AskForRanked(Parameters& parameters);
 PageRequest AskForPage(Parameters& parameters);
+// What a client says of an entry to be added: name, tags and notes.
+LibraryEntry AskForWords(Parameters& parameters);
 
 }  // namespace beryl::server
