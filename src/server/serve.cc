@@ -279,6 +279,7 @@ class Server {
     routes.Add("POST", "/api/v1/login",
                [this](const HttpRequest& request) { return Login(request); });
     AddContractRoutes(routes);
+    AddPageRoutes(routes);
     AddModelRoutes(api_, routes);
     AddEntryRoutes(api_, routes);
     AddAdditionRoutes(api_, routes, options_.upload_megabytes * kMegabyte);

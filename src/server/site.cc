@@ -111,7 +111,9 @@ HttpVerdict Judge(const SitePolicy& policy, const HttpRequest& request) {
     verdict.refusal = Refusal(403, "a page from elsewhere may not change anything here", request);
     return verdict;
   }
-  const bool is_open = request.path == "/healthz" || request.path == "/api/v1/login";
+  // The page has nothing that is secret, and a browser needs it to send the token.
+  const bool is_open = request.path == "/healthz" || request.path == "/api/v1/login" ||
+                       request.path == "/" || request.path.starts_with("/assets/");
   if (!policy.token.empty() && !is_open && !HasToken(policy, request)) {
     verdict.refusal = Refusal(401, "this server wants a token", request);
     verdict.refusal->fields.push_back({"www-authenticate", "Bearer realm=\"beryl\""});

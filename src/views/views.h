@@ -37,6 +37,7 @@ struct ViewOptions {
   std::optional<int> depth;          // levels of the tree below its root
   std::optional<Level> level;        // the deepest level of the tree
   std::vector<std::string> columns;  // of the tree, by name; empty: those that suit the format
+  bool fold = false;       // in JSON and CSV, like layers are one node, as tables always have them
   std::optional<int> top;  // operations to list; in JSON and CSV everything unless this is given
   int width = 100;         // columns of the terminal
   int rows = 0;            // of the screen, for tables that have to fit on it; 0: any

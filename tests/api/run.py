@@ -126,6 +126,51 @@ def predicts_the_bytes_that_the_command_prints(server):
 
 
 @case
+def folds_like_layers(server):
+    def count(node):
+        return 1 + sum(map(count, node["children"]))
+
+    def layers(node):
+        return max([node["layers"], *map(layers, node["children"])])
+
+    for path in ("predict", "describe"):
+        whole, folded = (server.get(path, model="gpt2", **fold).json["tree"] for fold in ({}, {"fold": "true"}))
+        assert layers(whole) == 1 and layers(folded) == 12, path
+        assert count(folded) * 5 < count(whole), path
+        assert folded["flops"] == whole["flops"], path
+    run = server.form([("ops", BERT[0]), ("power", BERT[1])]).json["entries"][0]["id"]
+    whole, folded = (server.get(f"runs/{run}/account", **fold).json["tree"] for fold in ({}, {"fold": "true"}))
+    assert count(folded) < count(whole) and folded["energy_j"] == whole["energy_j"]
+    lines = [server.get("predict", model="gpt2", format="csv", **fold).body.count(b"\n") for fold in ({}, {"fold": "true"})]
+    assert lines[1] * 5 < lines[0], lines
+    server.ask("DELETE", f"/api/v1/runs/{run}")
+
+
+@case
+def serves_the_page(server):
+    page = server.ask("GET", "/")
+    policy = page.headers["content-security-policy"]
+    assert "unsafe" not in policy and "default-src 'none'" in policy, policy
+    assert page.headers["cache-control"] == "no-cache" and page.headers["etag"], page.headers
+    again = server.send("GET", "/", headers={"if-none-match": page.headers["etag"]})
+    assert again.status == 304 and not again.body
+    named = re.findall(rb'"(assets/[0-9a-f]{16}/page\.(?:js|css))"', page.body)
+    assert len(named) == 2, page.body
+    sizes = 0
+    for address in named:
+        file = server.ask("GET", "/" + address.decode())
+        assert "immutable" in file.headers["cache-control"], file.headers
+        packed = server.send("GET", "/" + address.decode(), headers={"accept-encoding": "gzip"})
+        assert packed.headers["content-encoding"] == "gzip"
+        sizes += len(packed.body)
+    assert sizes < 150_000, sizes
+    # Nothing but what the page names: not with another hash, not another file, not with a parameter.
+    server.ask("GET", "/assets/0123456789abcdef/page.js", status=404)
+    server.ask("GET", "/" + named[0].decode().rsplit("/", 1)[0] + "/index.html", status=404)
+    server.ask("GET", "/" + named[0].decode(), {"x": 1}, status=400)
+
+
+@case
 def sends_variants_one_by_one(server):
     query = {"model": "gpt2", "sweep": ["batch=1,2", "seq=8,16"], "profile": "h100"}
     answer = server.get("sweep", **query)

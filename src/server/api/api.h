@@ -92,4 +92,7 @@ void AddLiveRoute(HttpRoutes& routes, const flows::WatchOptions& options);
 // The OpenAPI document and its schemas.
 void AddContractRoutes(HttpRoutes& routes);
 
+// The page that the program contains, and what it names.
+void AddPageRoutes(HttpRoutes& routes);
+
 }  // namespace beryl::server

@@ -103,6 +103,7 @@ views::ViewOptions AskForCut(Parameters& parameters) {
 views::ViewOptions AskForTree(Parameters& parameters) {
   views::ViewOptions view = AskForCut(parameters);
   view.columns = parameters.List("columns");
+  view.fold = parameters.Flag("fold");
   return view;
 }
 

@@ -283,7 +283,7 @@ class HttpServer::State::Connection : public AnyConnection {
     request_.body = std::string();
     const auto finished = std::make_shared<FinishedAnswer>(std::move(*made));
     finished->route = route_->path;
-    if (!key.empty() && finished->answer.reuse == HttpReuse::kKeep &&
+    if (!key.empty() && finished->answer.reuse >= HttpReuse::kKeep &&
         finished->answer.status == 200) {
       server_.cache.Keep(key, finished);
       CountKept();

@@ -40,6 +40,7 @@ std::string MakeTag(std::string_view body) {
 }
 
 std::string_view CacheControlOf(HttpReuse reuse) {
+  if (reuse == HttpReuse::kForever) return "public, max-age=31536000, immutable";
   return reuse == HttpReuse::kNever ? "no-store" : "no-cache";
 }
 

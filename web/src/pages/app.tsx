@@ -103,7 +103,7 @@ export function App() {
         event.preventDefault();
         document.getElementById("main")?.focus();
       }}>Skip to the numbers</a>
-      <div class="top">
+      <header class="top">
         <a class="brand" href={linkTo({page: "explore"})}>
           <svg viewBox="0 0 24 24" aria-hidden="true"><path fill="var(--accent)" d="M12 1l9.5 5.5v11L12 23l-9.5-5.5v-11z" />
             <path fill="none" stroke="var(--page)" stroke-width="1.4" d="M12 23V12M12 12l9.5-5.5M12 12L2.5 6.5" /></svg>
@@ -113,10 +113,14 @@ export function App() {
           {pages.map(({name, title}) => <a key={name} href={linkTo({page: name})} aria-current={now.page === name ? "page" : undefined}>{title}</a>)}
         </nav>
         <button type="button" class="button small" aria-label="Keys" onClick={() => (isHelpOpen.value = true)}>?</button>
-      </div>
+      </header>
       <Page />
       {isDropping.value && <div class="dropping" aria-hidden="true"><p>Drop a config.json here</p></div>}
-      <Dialog title="Keys" isOpen={isHelpOpen.value} onClose={() => (isHelpOpen.value = false)}>
+      <Dialog title="Beryl, and its keys" isOpen={isHelpOpen.value} onClose={() => (isHelpOpen.value = false)}>
+        <p class="lead">Beryl says where a deep-learning program's joules go: predicted for models that were never run, measured for runs. All views show
+          one tree; selection, filters and the link are shared.</p>
+        <p class="lead">Everything here is also a command (<code>beryl predict</code>) and a request: <a href="api/v1/openapi.yaml">the API</a>.
+          The question and several views are those of IrEne-viz; <a href="https://aclanthology.org/2021.acl-long.167/" rel="noreferrer">its paper</a> is on the internet.</p>
         <dl class="keys">{keys.map(([key, what]) => [<dt key={key}><kbd>{key}</kbd></dt>, <dd key={what}>{what}</dd>])}</dl>
       </Dialog>
     </>

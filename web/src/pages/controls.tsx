@@ -2,6 +2,7 @@
 import {useComputed} from "@preact/signals";
 import {useRef} from "preact/hooks";
 import type {ApiError} from "../api/client";
+import type {Prediction} from "../api/types";
 import {Check, Choice, Combobox, logSteps, Select, Slider} from "../parts/controls";
 import {si} from "../parts/figures";
 import {config, configError, models, profileOf, profiles, regions} from "../state/catalog";
@@ -13,7 +14,7 @@ const batches = logSteps(1, 1024);
 
 // A model brings inputs of its own: what was chosen for another may not suit it.
 function pickModel(name: string) {
-  update({model: name, config: "", set: "", select: "", zoom: "", open: "", name: ""});
+  update({model: name, config: "", set: "", seq: "", select: "", zoom: "", open: "", name: ""});
 }
 
 export function readConfig(file: File) {
@@ -28,7 +29,7 @@ export function readConfig(file: File) {
     } catch {
       // The message is made where the text is used.
     }
-    update({page: "explore", config: compact, set: "", select: "", zoom: "", open: "", name: ""});
+    update({page: "explore", config: compact, set: "", seq: "", select: "", zoom: "", open: "", name: ""});
   });
 }
 
@@ -85,7 +86,7 @@ function Edits({error}: {error: ApiError | null}) {
   );
 }
 
-export function Controls({error}: {error: ApiError | null}) {
+export function Controls({error, answer}: {error: ApiError | null; answer: Prediction | null}) {
   const now = state.value;
   const file = useRef<HTMLInputElement>(null);
   const modelOptions = useComputed(() => models.value.map((model) => ({value: model.name, text: model.name, more: si(model.parameters, "")})));
@@ -115,7 +116,8 @@ export function Controls({error}: {error: ApiError | null}) {
           <Slider label="prompt" unit="tokens" value={now.prompt} steps={lengths} onChange={set("prompt")} error={of("prompt")} />
           <Slider label="generate" unit="tokens" value={now.generate} steps={logSteps(1, 16384)} onChange={set("generate")} error={of("generate")} />
         </>
-      ) : <Slider label="sequence" unit="tokens" value={now.seq} steps={lengths} onChange={set("seq")} error={of("seq")} />}
+      ) : (now.seq || answer?.seq !== null) &&
+        <Slider label="sequence" unit="tokens" value={now.seq || String(answer?.seq ?? "")} steps={lengths} onChange={set("seq")} error={of("seq")} />}
       <Select label="numbers" value={now.dtype} error={of("dtype")} onChange={set("dtype")} options={["float32", "float16", "bfloat16", "int8", "int4"].map((name) => [name, name])} />
       <Select label="attention" value={now.attention} error={of("attention")} onChange={set("attention")} options={[["eager", "eager"], ["sdpa", "sdpa (fused)"], ["flash", "flash"]]} />
       {now.mode === "train" && (

@@ -99,7 +99,7 @@ export function Explore() {
   const isOld = !!error || (isPending && !answer);
   return (
     <div class="explore">
-      <Controls error={error} />
+      <Controls error={error} answer={answer} />
       <main id="main" tabIndex={-1}>
         {error && <Trouble error={error} kept={!!answer} />}
         {!answer && !error && <p class="loading" role="status">Predicting…</p>}

@@ -28,7 +28,7 @@ export function Headline({energy, low, high, unit = "J", worth, label, lead, fac
   return (
     <header class={`headline ${isOld ? "old" : ""}`} aria-busy={isOld}>
       <div>
-        <p class="what"><span class="name">{label}</span> <Badge worth={worth} /></p>
+        <h1 class="what"><span class="name">{label}</span> <Badge worth={worth} /></h1>
         <p class="total" id="total">{digits}<small>{energyUnit}</small>
           {isKnown(low) && isKnown(high) && <span class="interval">{range(low, high, unit)}</span>}</p>
         {lead && <p class="lead">{lead}</p>}

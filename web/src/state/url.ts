@@ -9,7 +9,7 @@ const defaults = {
   set: "", // KEY:VALUE, joined by ~
   mode: "", // "": a forward pass; generate; train
   batch: "1",
-  seq: "2048",
+  seq: "", // "": as many as the model is usually given
   prompt: "512",
   generate: "128",
   dtype: "bfloat16",
@@ -129,5 +129,6 @@ window.addEventListener("pagehide", settle);
 
 export const linkTo = (patch: Patch, from: State = now.value): string => writeHash({...from, ...patch});
 
-export const splitList = (text: string): string[] => (text ? text.split("~").map((part) => decodeURIComponent(part)) : []);
-export const joinList = (parts: string[]): string => parts.map((part) => encodeURIComponent(part)).join("~");
+// Lists are joined by ~; in their parts, that and % are escaped.
+export const splitList = (text: string): string[] => (text ? text.split("~").map((part) => part.replace(/%7E/g, "~").replace(/%25/g, "%")) : []);
+export const joinList = (parts: string[]): string => parts.map((part) => part.replace(/%/g, "%25").replace(/~/g, "%7E")).join("~");

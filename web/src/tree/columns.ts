@@ -49,6 +49,10 @@ export function figure(value: number, column: Pick<Column, "quantity" | "unit">)
   }
 }
 
+// Below a heading that names the unit, it would only be repeated.
+export const cellFigure = (value: number, column: Column): string =>
+  (column.label === column.unit ? si(value, "") : figure(value, column));
+
 // Lengths of bars and areas need a quantity of which a node has at least as much as what is below it.
 export const canFill = (column: Column | undefined): boolean =>
   !!column && ["energy", "time", "flops", "bytes", "parameters", "count"].includes(column.quantity);

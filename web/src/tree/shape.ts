@@ -15,12 +15,13 @@ export interface Shape {
   filters: Filter[];
 }
 
+// Of a described model that runs in phases, the nodes below the root are these.
+const isPhase = (tree: Tree, node: number): boolean => tree.runPhase[0] === "all" && !!tree.runPhase[node];
+
 // The phases that the tree can be asked for, in the order they run.
 export function phasesOf(tree: Tree): string[] {
   const described: string[] = [];
-  for (const child of childrenOf(tree, 0)) {
-    if (tree.runPhase[child] && tree.runPhase[child] !== "all" && tree.level[child] === 0) described.push(tree.runPhase[child]);
-  }
+  for (const child of childrenOf(tree, 0)) if (isPhase(tree, child)) described.push(tree.runPhase[child]);
   if (described.length) return described;
   const measured = [...tree.parts.keys()].filter((part) => part.startsWith("phases/")).map((part) => part.slice(7));
   const order = ["forward", "backward", "optimizer"];
@@ -30,7 +31,7 @@ export function phasesOf(tree: Tree): string[] {
 function ofPhase(tree: Tree, phase: string): Tree {
   if (!phase) return tree;
   for (const child of childrenOf(tree, 0)) {
-    if (tree.runPhase[child] === phase && tree.level[child] === 0) return subtree(tree, child, () => true);
+    if (isPhase(tree, child) && tree.runPhase[child] === phase) return subtree(tree, child, () => true);
   }
   const values = tree.parts.get(`phases/${phase}`);
   if (!values) return tree;

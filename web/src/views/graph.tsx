@@ -32,10 +32,8 @@ function shownParts(look: Look, open: Uint8Array): {root: Part; count: number} {
   return {root: partOf(0), count};
 }
 
-const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
-
 function nameOf(tree: Tree, node: number): string {
-  return `${tree.names[node] || "(no name)"}${tree.layers[node] > 1 ? ` ×${tree.layers[node]}` : ""}`;
+  return `${(tree.names[node] || "(no name)").slice(0, 120)}${tree.layers[node] > 1 ? ` ×${tree.layers[node]}` : ""}`;
 }
 
 export function Graph({look}: {look: Look}) {
@@ -106,13 +104,13 @@ export function Graph({look}: {look: Look}) {
           <span>share of the whole</span>
           {shareSteps.concat(1).map((step, i) => (
             <span key={step} title={i < shareSteps.length ? `less than ${percent(step)}` : "more"}>
-              <i class="swatch" style={{background: `var(--share${i})`}} />{i % 2 ? percent(step) : ""}
+              <i class="swatch" style={{background: `var(--share${i})`}} />{i % 2 && i < shareSteps.length ? `${+(100 * step).toFixed(1)} %` : ""}
             </span>
           ))}
         </span>
       </div>
       <div class="graph" ref={frame}>
-        <svg width={width} height={height} role="tree" aria-label="The model as a tree of nodes" tabIndex={0} onKeyDown={key}
+        <svg width={width} height={height} role="tree" aria-label="The model as a tree of nodes" tabindex={0} onKeyDown={key}
           aria-activedescendant={`${id}-${current.data.node}`} onPointerLeave={() => setHover(null)}>
           <g class="links" aria-hidden="true">
             {all.filter((part) => part.parent).map((part) => {
@@ -127,7 +125,6 @@ export function Graph({look}: {look: Look}) {
             return (
               <g key={node} id={`${id}-${node}`} role="treeitem" class={`node ${node === selected ? "selected" : ""} s${shareStep(share)}`} aria-level={part.depth + 1}
                 aria-selected={node === selected} aria-expanded={hasChildren(tree, node) ? open[node] === 1 : undefined}
-                aria-label={`${nameOf(tree, node).slice(0, 200)}, ${figure(column.values[node], column)}, ${percent(share)}`}
                 transform={`translate(${part.y + 8} ${yOf(part)})`}
                 onPointerMove={(event) => setHover({node, x: event.clientX, y: event.clientY})}
                 onClick={() => {
@@ -136,7 +133,9 @@ export function Graph({look}: {look: Look}) {
                 }}>
                 <rect y={-rowPx / 2 + 2} width={boxPx} height={rowPx - 4} rx="4" style={{fill: "var(--card)"}} />
                 <rect y={-rowPx / 2 + 2} width="8" height={rowPx - 4} rx="2" style={{fill: `var(${variableFor(node)})`}} />
-                <text x="15" dy="0.34em">{cut(nameOf(tree, node), 18)}</text>
+                <svg x="15" y={-rowPx / 2} width={boxPx - (hasChildren(tree, node) ? 92 : 80)} height={rowPx}>
+                  <text y={rowPx / 2} dy="0.34em">{nameOf(tree, node)}{" "}</text>
+                </svg>
                 <text x={boxPx - (hasChildren(tree, node) ? 18 : 7)} dy="0.34em" class="value">{figure(column.values[node], column)}</text>
                 {hasChildren(tree, node) && <text x={boxPx - 12} dy="0.34em" class="mark" aria-hidden="true">{open[node] ? "−" : "+"}</text>}
               </g>

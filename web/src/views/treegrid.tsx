@@ -3,7 +3,7 @@ import type {TargetedKeyboardEvent} from "preact";
 import {useEffect, useId, useLayoutEffect, useMemo, useRef, useState} from "preact/hooks";
 import {useSize} from "../parts/controls";
 import {isKnown, percent, plural, range} from "../parts/figures";
-import {canFill, columnOf, figure, labelOf} from "../tree/columns";
+import {canFill, cellFigure, columnOf, figure, labelOf} from "../tree/columns";
 import {hasChildren, type Column, type Tree} from "../tree/tree";
 import {openNodes, toggled} from "../state/look";
 import {ordered, type Look} from "./look";
@@ -27,6 +27,7 @@ function rowsOf(look: Look, open: Uint8Array): Row[] {
   return rows;
 }
 
+const headPx = 26;
 const usual = ["energy", "share", "time", "power", "flops", "flops_per_j", "bytes"];
 
 // The chosen ones, or as many of the usual ones as there is room for. The column of the bars is always there.
@@ -72,7 +73,7 @@ function Cell({column, node}: {column: Column; node: number}) {
   ].filter(Boolean).join("; ");
   return (
     <span role="gridcell" class={`number ${column.quantity === "energy" ? "" : "dim"}`} title={title}>
-      {isKnown(value) ? figure(value, column) : <span class="unknown">?</span>}{column.marked?.[node] ? "!" : ""}
+      {isKnown(value) ? cellFigure(value, column) : <span class="unknown">?</span>}{column.marked?.[node] ? "!" : ""}
     </span>
   );
 }
@@ -82,7 +83,6 @@ export function TreeGrid({look, label, height = "fit"}: {look: Look; label: stri
   const id = useId();
   const [scroller, size] = useSize<HTMLDivElement>();
   const [top, setTop] = useState(0);
-  const grid = useRef<HTMLDivElement>(null);
   const open = useMemo(() => openNodes(tree, openness), [tree, openness.base, [...openness.switched].join()]);
   const rows = useMemo(() => rowsOf(look, open), [tree, column, open, look.isHeavyFirst]);
   const isNarrow = size.width > 0 && size.width < 560;
@@ -102,7 +102,8 @@ export function TreeGrid({look, label, height = "fit"}: {look: Look; label: stri
     const isFirst = previous.current === -2;
     previous.current = selected;
     if (isFirst && selected <= 0) return;
-    const [above, below] = [current * rowHeight, (current + 1) * rowHeight];
+    // The head covers the first rows in sight.
+    const [above, below] = [current * rowHeight, (current + 1) * rowHeight + headPx];
     if (above < element.scrollTop) element.scrollTop = above;
     else if (below > element.scrollTop + element.clientHeight) element.scrollTop = below - element.clientHeight;
   }, [selected, current]);
@@ -148,9 +149,9 @@ export function TreeGrid({look, label, height = "fit"}: {look: Look; label: stri
     ? `minmax(0, 1fr) ${columns.map(() => "74px").join(" ")}`
     : `minmax(170px, 1fr) minmax(90px, ${columns.length > 4 ? 18 : 26}%) ${columns.map(() => "78px").join(" ")}`;
   return (
-    <div ref={grid} class={`treegrid ${isNarrow ? "narrow" : ""} ${height}`} role="treegrid" aria-label={label} aria-rowcount={rows.length + 1}
+    <div ref={scroller} class={`treegrid ${isNarrow ? "narrow" : ""} ${height}`} role="treegrid" aria-label={label} aria-rowcount={rows.length + 1}
       aria-colcount={columns.length + (isNarrow ? 1 : 2)} tabIndex={0} aria-activedescendant={rows.length ? `${id}-${rows[current].node}` : undefined}
-      onKeyDown={key} style={{"--columns": template, "--row": `${rowHeight}px`}}>
+      onKeyDown={key} onScroll={(event) => setTop(event.currentTarget.scrollTop)} style={{"--columns": template, "--row": `${rowHeight}px`}}>
       <div role="rowgroup" class="head-group">
         <div role="row" class="grid-row head" aria-rowindex={1}>
           <span role="columnheader">part</span>
@@ -158,8 +159,7 @@ export function TreeGrid({look, label, height = "fit"}: {look: Look; label: stri
           {columns.map((shown) => <span role="columnheader" key={shown.name} class="number">{labelOf(shown)}</span>)}
         </div>
       </div>
-      <div ref={scroller} class="grid-body" role="rowgroup" onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
-        <div role="presentation" class="grid-all" style={{height: `${rows.length * rowHeight}px`}}>
+      <div class="grid-body" role="rowgroup" style={{height: `${rows.length * rowHeight}px`}}>
           {rows.slice(first, last).map(({node, place, among}, i) => {
             const has = hasChildren(tree, node);
             const name = tree.names[node] || "(no name)";
@@ -189,7 +189,6 @@ export function TreeGrid({look, label, height = "fit"}: {look: Look; label: stri
               </div>
             );
           })}
-        </div>
       </div>
     </div>
   );
