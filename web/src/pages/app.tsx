@@ -7,9 +7,11 @@ import {state, update, linkTo} from "../state/url";
 import {viewNames} from "../views/panel";
 import {readConfig} from "./controls";
 import {Explore} from "./explore";
+import {addFiles, Runs} from "./runs";
 
 const pages: {name: string; title: string; page: ComponentType}[] = [
   {name: "explore", title: "Explore", page: Explore},
+  {name: "runs", title: "Runs", page: Runs},
 ];
 
 const isHelpOpen = signal(false);
@@ -59,7 +61,9 @@ function onDrop(event: DragEvent) {
   const files = [...(event.dataTransfer?.files ?? [])];
   if (!files.length) return;
   event.preventDefault();
-  readConfig(files[0]);
+  // A single small JSON is a configuration; anything else, a run.
+  if (files.length === 1 && /\.json$/i.test(files[0].name) && files[0].size < 1 << 20) readConfig(files[0]);
+  else void addFiles(files);
 }
 
 function useDrops() {
@@ -115,7 +119,7 @@ export function App() {
         <button type="button" class="button small" aria-label="Keys" onClick={() => (isHelpOpen.value = true)}>?</button>
       </header>
       <Page />
-      {isDropping.value && <div class="dropping" aria-hidden="true"><p>Drop a config.json here</p></div>}
+      {isDropping.value && <div class="dropping" aria-hidden="true"><p>A config.json, a run file, or a trace and its power</p></div>}
       <Dialog title="Beryl, and its keys" isOpen={isHelpOpen.value} onClose={() => (isHelpOpen.value = false)}>
         <p class="lead">Beryl says where a deep-learning program's joules go: predicted for models that were never run, measured for runs. All views show
           one tree; selection, filters and the link are shared.</p>

@@ -5,7 +5,6 @@ import {state, update} from "../state/url";
 import {Select} from "../parts/controls";
 import {figure} from "../tree/columns";
 import {byOperation, operationOf, sandwich} from "../tree/invert";
-import {kindOf, kindVariable} from "../parts/colours";
 import type {Tree} from "../tree/tree";
 import {childrenOf} from "../tree/tree";
 import type {Look} from "./look";
@@ -17,9 +16,7 @@ function lookAt(tree: Tree, look: Look, openness: string, onOpen: (text: string)
   return {...look, whole: tree, tree, column, segments: [], openness: opennessOf(openness), selected, onSelect, onOpen, columns: []};
 }
 
-const shadow = (text: string): string => (text === "" || text.startsWith("auto") ? `none${text.slice(4)}` : text);
-
-export function Operations({look, whole}: {look: Look; whole: Tree}) {
+export function Operations({look}: {look: Look}) {
   const name = state.value.name;
   const grouped = useMemo(() => byOperation(look.tree), [look.tree]);
   const names = useMemo(() => {
@@ -46,10 +43,9 @@ export function Operations({look, whole}: {look: Look; whole: Tree}) {
   if (cut) {
     const above = lookAt(cut.above, look, open === "" ? "all" : open, (text) => update({open: text}), 0, () => undefined);
     const inside = lookAt(cut.inside, look, open === "" ? "all" : open, (text) => update({open: text}), 0, () => undefined);
-    const variable = kindVariable(kindOf(whole, Math.max(0, whole.types.indexOf(name))));
     return (
-      <div class="sandwich" style={{"--of": `var(${variable})`}}>
-        {select}
+      <div class="sandwich">
+        <div class="line">{select}</div>
         <h3>Who calls <span class="name">{name}</span></h3>
         <TreeGrid look={above} label={`Who calls ${name}`} height="half" />
         <h3>What is inside <span class="name">{name}</span></h3>
@@ -57,7 +53,7 @@ export function Operations({look, whole}: {look: Look; whole: Tree}) {
       </div>
     );
   }
-  const shown = lookAt(grouped, look, shadow(open).replace(/^none/, (base) => base), (text) => update({open: text}), find(grouped), pick(grouped));
+  const shown = lookAt(grouped, look, open, (text) => update({open: text}), find(grouped), pick(grouped));
   // The root is open, the names are closed.
   shown.openness = open === "" ? {base: "none", switched: new Set([0])} : opennessOf(open);
   return (

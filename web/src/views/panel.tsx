@@ -191,7 +191,7 @@ export function TreePanel({whole, title, tools, isOld, note}: {
         : now.view === "icicle" ? <Icicle look={look} zoom={zoomed} onZoom={onZoom} />
           : now.view === "treemap" ? <Treemap look={look} zoom={zoomed} onZoom={onZoom} />
             : now.view === "graph" ? <Graph look={look} />
-              : now.view === "operations" ? <Operations look={look} whole={whole} />
+              : now.view === "operations" ? <Operations look={look} />
                 : <TreeGrid look={look} label={title} />}
       {now.view !== "operations" && <Details look={look} />}
     </section>

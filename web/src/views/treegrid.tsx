@@ -28,7 +28,7 @@ function rowsOf(look: Look, open: Uint8Array): Row[] {
 }
 
 const headPx = 26;
-const usual = ["energy", "share", "time", "power", "flops", "flops_per_j", "bytes"];
+const usual = ["energy", "predicted", "ratio", "share", "time", "power", "flops", "flops_per_j", "bytes"];
 
 // The chosen ones, or as many of the usual ones as there is room for. The column of the bars is always there.
 function shownColumns(look: Look, width: number): Column[] {
