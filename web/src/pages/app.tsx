@@ -6,12 +6,14 @@ import {Dialog} from "../parts/controls";
 import {state, update, linkTo} from "../state/url";
 import {viewNames} from "../views/panel";
 import {readConfig} from "./controls";
+import {Compare} from "./compare";
 import {Explore} from "./explore";
 import {addFiles, Runs} from "./runs";
 
 const pages: {name: string; title: string; page: ComponentType}[] = [
   {name: "explore", title: "Explore", page: Explore},
   {name: "runs", title: "Runs", page: Runs},
+  {name: "compare", title: "Compare", page: Compare},
 ];
 
 const isHelpOpen = signal(false);
@@ -42,7 +44,7 @@ function onKey(event: KeyboardEvent) {
   if (document.querySelector("dialog[open]")) return;
   const now = state.peek();
   const view = viewNames[Number(event.key) - 1];
-  if (view && (now.page === "explore" || now.page === "runs")) update({view: view[0]});
+  if (view && ["explore", "runs", "compare"].includes(now.page)) update({view: view[0]});
   else if (event.key === "/") document.getElementById("filter")?.focus();
   else if (event.key === "m") document.querySelector<HTMLElement>(".combobox input")?.click(), document.querySelector<HTMLElement>(".combobox input")?.focus();
   else if (event.key === "o") update({order: now.order === "model" ? "heavy" : "model"});

@@ -84,7 +84,7 @@ export function Recording({measured, name, actions}: {measured: Measurement; nam
       {rows.length > 0 && (
         <section aria-labelledby="processes-h">
           <h2 id="processes-h">Processes</h2>
-          <div class="scroll" tabIndex={0} role="region" aria-label="Processes">
+          <div class="scroll" tabIndex={0} role="region" aria-label="The processes as a table">
             <table><thead><tr><th scope="col" class="left">process</th><th scope="col" class="left">of</th><th scope="col">CPU time</th><th scope="col">energy</th></tr></thead>
               <tbody>{rows.slice(0, 60).map((process) => <tr key={process.pid}><th scope="row" class="name">{process.name} <span class="dim">{process.pid}</span></th><td class="left">{process.owner}</td>
                 <td>{si(process.cpu_s, "s")}</td><td>{si(sumOf(process.energy_j), "J")}</td></tr>)}</tbody></table>

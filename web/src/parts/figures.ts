@@ -41,8 +41,9 @@ export function percent(share: Known): string {
 export function change(ratio: Known): string {
   if (!isKnown(ratio)) return "?";
   const value = 100 * ratio;
+  if (value === 0) return "0\u00a0%";
   const digits = Math.abs(value) >= 100 ? 0 : 1;
-  return `${value > 0 ? "+" : value < 0 ? "−" : "±"}${Math.abs(value).toFixed(digits)}\u00a0%`;
+  return `${value > 0 ? "+" : "−"}${Math.abs(value).toFixed(digits)}\u00a0%`;
 }
 
 export const integer = (value: Known): string => (isKnown(value) ? Math.round(value).toLocaleString("en") : "?");
@@ -59,8 +60,8 @@ export function money(value: Known, currency: string): string {
   if (!isKnown(value)) return "?";
   if (value === 0) return `0\u00a0${currency}`;
   if (value >= 100) return `${Math.round(value).toLocaleString("en")}\u00a0${currency}`;
-  if (value >= 0.001) return `${+value.toPrecision(3)}\u00a0${currency}`;
-  return `${si(value, "")}\u00a0${currency}`.replace(/\s+/g, "\u00a0");
+  if (value >= 1e-9) return `${value.toFixed(Math.max(0, 2 - Math.floor(Math.log10(value)))).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "")}\u00a0${currency}`;
+  return `<\u202f1e-9\u00a0${currency}`;
 }
 
 // Kilograms, as grams, kilograms or tonnes.

@@ -38,6 +38,10 @@ export function figure(value: number, column: Pick<Column, "quantity" | "unit">)
   switch (column.quantity) {
     case "share":
       return percent(value);
+    case "difference":
+      return Number.isFinite(value) ? `${value > 0 ? "+" : value < 0 ? "−" : ""}${si(Math.abs(value), column.unit)}` : "?";
+    case "points":
+      return Number.isFinite(value) ? `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(100 * value).toFixed(1)}\u00a0pp` : "?";
     case "off":
       return change(value);
     case "ratio":

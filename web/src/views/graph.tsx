@@ -52,7 +52,7 @@ export function Graph({look}: {look: Look}) {
   const yOf = (part: HierarchyPointNode<Part>) => part.x - least + rowPx / 2 + 8;
   const whole = column.values[0];
   const shareOf = (node: number) => (whole > 0 ? column.values[node] / whole : NaN);
-  const variableFor = (node: number) => (look.colour === "share" || look.colour === "kind" ? `--share${shareStep(shareOf(node))}` : variableOf(tree, look.segments, look.colour, node));
+  const variableFor = (node: number) => (look.differs ? look.differs.tint(tree.source[node]) : look.colour === "share" || look.colour === "kind" ? `--share${shareStep(shareOf(node))}` : variableOf(tree, look.segments, look.colour, node));
 
   const current = all.find((part) => part.data.node === selected) ?? laid;
   const place = useRef(-1);
@@ -100,14 +100,14 @@ export function Graph({look}: {look: Look}) {
         <button type="button" class="button small" onClick={() => look.onOpen("none")}>Collapse to the root</button>
         <button type="button" class="button small" onClick={() => look.onOpen("")}>Open the heaviest path</button>
         {count > mostNodes && <span class="dim" role="status">The first {mostNodes.toLocaleString("en")} nodes are drawn: choose a level or a filter.</span>}
-        <span class="legend" aria-label="Colours: share of the whole">
+        {!look.differs && <span class="legend" aria-label="Colours: share of the whole">
           <span>share of the whole</span>
           {shareSteps.concat(1).map((step, i) => (
             <span key={step} title={i < shareSteps.length ? `less than ${percent(step)}` : "more"}>
               <i class="swatch" style={{background: `var(--share${i})`}} />{i % 2 && i < shareSteps.length ? `${+(100 * step).toFixed(1)} %` : ""}
             </span>
           ))}
-        </span>
+        </span>}
       </div>
       <div class="graph" ref={frame}>
         <svg width={width} height={height} role="tree" aria-label="The model as a tree of nodes" tabindex={0} onKeyDown={key}

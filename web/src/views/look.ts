@@ -3,6 +3,14 @@ import type {Colour, Segment} from "../tree/segments";
 import type {Column, Tree} from "../tree/tree";
 import type {Openness} from "../state/look";
 
+// Of a comparison: what changed, by node of the whole tree.
+export interface Differs {
+  change: Float64Array;
+  most: number; // the largest, without its sign
+  tint: (node: number) => string; // a variable of the style
+  note: (node: number) => string;
+}
+
 export interface Look {
   whole: Tree; // with nothing cut away
   tree: Tree; // what is shown of it
@@ -12,6 +20,8 @@ export interface Look {
   selected: number; // of `tree`; -1: nothing that is shown
   openness: Openness;
   isHeavyFirst: boolean;
+  differs?: Differs;
+  usual?: string[]; // columns of the table unless others are chosen
   columns: string[]; // of the table that were chosen; empty: those that fit
   onSelect: (node: number, how?: "step" | "flow") => void; // of `tree`
   onOpen: (text: string) => void;

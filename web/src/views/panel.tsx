@@ -14,7 +14,7 @@ import {nodeAt, pathOf, shownOf, type Tree} from "../tree/tree";
 import {factsOf, kindText} from "./card";
 import {Graph} from "./graph";
 import {Icicle} from "./icicle";
-import type {Look} from "./look";
+import type {Differs, Look} from "./look";
 import {Operations} from "./operations";
 import {Treemap} from "./treemap";
 import {TreeGrid} from "./treegrid";
@@ -88,7 +88,7 @@ function Details({look}: {look: Look}) {
 const colourNames: Record<Colour, string> = {kind: "kind of work", phase: "phase", device: "device", share: "share"};
 
 function Legend({look}: {look: Look}) {
-  if (look.colour === "share" || state.value.view === "graph" || state.value.view === "operations") return null;
+  if (look.differs || look.colour === "share" || state.value.view === "graph" || state.value.view === "operations") return null;
   const entries = look.colour === "kind" && state.value.view !== "tree"
     ? kinds.map((kind) => ({label: kind, variable: kindVariable(kind)})).filter(({label}) => label === "module" || look.segments.some((segment) => segment.label === label))
     : look.segments;
@@ -116,8 +116,8 @@ function ColumnMenu({tree}: {tree: Tree}) {
   );
 }
 
-export function TreePanel({whole, title, tools, isOld, note}: {
-  whole: Tree; title: string; tools?: ComponentChildren; isOld?: boolean; note?: ComponentChildren;
+export function TreePanel({whole, title, tools, isOld, note, differs, usual}: {
+  whole: Tree; title: string; tools?: ComponentChildren; isOld?: boolean; note?: ComponentChildren; differs?: Differs; usual?: string[];
 }) {
   const now = state.value;
   const [place] = useSize<HTMLDivElement>();
@@ -143,7 +143,7 @@ export function TreePanel({whole, title, tools, isOld, note}: {
   const pathIn = (node: number) => (tree.source[node] > 0 ? pathOf(whole, tree.source[node]) : "");
   const look: Look = {
     whole, tree, column, segments, colour, selected, openness: opennessOf(now.open), isHeavyFirst: now.order !== "model",
-    columns: now.columns ? now.columns.split(",") : [],
+    columns: now.columns ? now.columns.split(",") : [], differs, usual,
     onSelect: (node, how = "step") => update({select: pathIn(node)}, how),
     onOpen: (text) => update({open: text}),
   };
@@ -168,7 +168,7 @@ export function TreePanel({whole, title, tools, isOld, note}: {
         {phases.length > 1 && <Select label="Phase" hideLabel value={phases.includes(now.phase) ? now.phase : ""} onChange={(phase) => update({phase, open: "", zoom: ""})}
           options={[["", "all phases"], ...phases.map((phase) => [phase, phase] as [string, string])]} />}
         <Select label="Order" hideLabel value={now.order} onChange={(order) => update({order})} options={[["heavy", "heaviest first"], ["model", "order of the model"]]} />
-        <Select label="Colours" hideLabel value={colour} onChange={(next) => update({colour: next})} options={available.map((one) => [one, `by ${colourNames[one]}`])} />
+        {!differs && <Select label="Colours" hideLabel value={colour} onChange={(next) => update({colour: next})} options={available.map((one) => [one, `by ${colourNames[one]}`])} />}
         {now.view === "tree" && <ColumnMenu tree={tree} />}
         {(now.view === "tree" || now.view === "operations") && (
           <Menu label="Open and close rows" text="Rows" align="left">{(close) => (

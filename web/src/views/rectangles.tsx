@@ -79,7 +79,7 @@ export function Picture({look, shapes, frameOf, zoom, onZoom, label, height}: {
       const down = (shapes.y1[i] - y0) * sy;
       // What is narrower than a pixel is drawn as one, so that many of them still show.
       const across = Math.max(right - left - 1, 0.6);
-      const fill = colour === "share"
+      const fill = look.differs ? colourOf(look.differs.tint(tree.source[node])) : colour === "share"
         ? colourOf(`--share${shareStep(whole > 0 ? column.values[node] / whole : 0)}`)
         : colourOf(variableOf(tree, segments, colour, node));
       context.fillStyle = fill;

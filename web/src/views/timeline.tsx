@@ -89,7 +89,7 @@ export function Power({timeline, shown}: {timeline: Timeline; shown: Window | nu
         {label: "time", value: (_, at) => (isKnown(at) ? si(at, "s") : "–")},
         ...channels.flatMap(({device}, i) => [{
           label: device, stroke: colourOf(`--device${i % 6}`), width: 1.6, paths: uPlot.paths.stepped!({align: 1}), points: {show: false},
-          value: (_: uPlot, watts: number | null) => (isKnown(watts) ? si(watts, "W") : "?"),
+          value: (_: uPlot, watts: number | null, __: number, at: number | null) => (at === null ? "–" : isKnown(watts) ? si(watts, "W") : "?"),
         }]),
       ],
       axes: [{...axis, values: (_, at) => at.map((value) => si(value, "s"))},

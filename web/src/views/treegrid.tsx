@@ -35,14 +35,29 @@ function shownColumns(look: Look, width: number): Column[] {
   const {tree, column} = look;
   if (look.columns.length) return look.columns.map((name) => columnOf(tree, name)).filter((found): found is Column => !!found);
   const most = width < 480 ? 1 : width < 560 ? 2 : width < 760 ? 3 : Math.max(3, Math.floor((width - 430) / 92));
-  const names = [column.name, ...usual.filter((name) => name !== column.name)];
+  const names = look.usual ?? [column.name, ...usual.filter((name) => name !== column.name)];
   return names.map((name) => columnOf(tree, name)).filter((found): found is Column => !!found).slice(0, most);
 }
 
 export const layersText = (tree: Tree, node: number): string =>
   (tree.layers[node] > 1 ? `${plural(tree.layers[node], "layer")} folded${tree.ranges[node] ? `: ${tree.ranges[node]}` : ""}` : "");
 
+// To the left what became less, to the right what became more.
+function ChangeBar({look, node}: {look: Look; node: number}) {
+  const {change, most, tint, note} = look.differs!;
+  const id = look.tree.source[node];
+  const share = most > 0 && Number.isFinite(change[id]) ? (50 * Math.min(most, Math.abs(change[id]))) / most : 0;
+  return (
+    <span class="bar change" title={note(id)}>
+      {Number.isFinite(change[id])
+        ? <i style={{left: change[id] < 0 ? `${50 - share}%` : "50%", width: `${share}%`, background: `var(${tint(id)})`}} />
+        : <span class="only" style={{background: "var(--only)"}}>{note(id)}</span>}
+    </span>
+  );
+}
+
 function Bar({look, node, whole}: {look: Look; node: number; whole: number}) {
+  if (look.differs) return <ChangeBar look={look} node={node} />;
   const {column, segments} = look;
   const value = column.values[node];
   if (!isKnown(value)) return <span class="bar unknown" title="unknown">?</span>;
@@ -155,7 +170,7 @@ export function TreeGrid({look, label, height = "fit"}: {look: Look; label: stri
       <div role="rowgroup" class="head-group">
         <div role="row" class="grid-row head" aria-rowindex={1}>
           <span role="columnheader">part</span>
-          {!isNarrow && <span role="columnheader" class="bar-head">{labelOf(column)}{column.low ? ", with interval" : ""}</span>}
+          {!isNarrow && <span role="columnheader" class="bar-head">{look.differs ? "less, or more" : `${labelOf(column)}${column.low ? ", with interval" : ""}`}</span>}
           {columns.map((shown) => <span role="columnheader" key={shown.name} class="number">{labelOf(shown)}</span>)}
         </div>
       </div>
