@@ -8,12 +8,18 @@ import {viewNames} from "../views/panel";
 import {readConfig} from "./controls";
 import {Compare} from "./compare";
 import {Explore} from "./explore";
+import {Leaderboard} from "./leaderboard";
+import {Live} from "./live";
 import {addFiles, Runs} from "./runs";
+import {Sweep} from "./sweep";
 
 const pages: {name: string; title: string; page: ComponentType}[] = [
   {name: "explore", title: "Explore", page: Explore},
   {name: "runs", title: "Runs", page: Runs},
   {name: "compare", title: "Compare", page: Compare},
+  {name: "sweep", title: "Sweep", page: Sweep},
+  {name: "leaderboard", title: "Leaderboard", page: Leaderboard},
+  {name: "live", title: "Live", page: Live},
 ];
 
 const isHelpOpen = signal(false);

@@ -1,10 +1,10 @@
 // A model that was never run: what it would take, part by part.
 import {useComputed, useSignalEffect} from "@preact/signals";
-import {useMemo} from "preact/hooks";
-import {ask, pathOf as addressOf} from "../api/client";
+import {useMemo, useState} from "preact/hooks";
+import {ask, pathOf as addressOf, type ApiError} from "../api/client";
 import type {Prediction} from "../api/types";
 import {CopyButton, Menu, saveFile} from "../parts/controls";
-import {bytes, duration, integer, mass, money, percent, si} from "../parts/figures";
+import {bytes, duration, integer, mass, money, percent, range, si} from "../parts/figures";
 import {Headline, type Fact, type Worth} from "../parts/headline";
 import {again, follow} from "../state/request";
 import {commandOf, questionOf, sideOf, treeQuestion} from "../state/question";
@@ -13,6 +13,7 @@ import {readTree} from "../tree/tree";
 import {TreePanel} from "../views/panel";
 import {Notes, Trouble} from "../parts/notes";
 import {Controls} from "./controls";
+import {Suggestions} from "./suggestions";
 
 const page = field("page");
 // Only what decides over the answer, so that a look elsewhere asks nothing.
@@ -60,6 +61,23 @@ function pin(now: State) {
   update({page: "compare", sides: joinList(sides.slice(-8))});
 }
 
+// Stores the prediction, for the leaderboard.
+function Keep() {
+  const [said, setSaid] = useState("");
+  return (
+    <button type="button" class="button" title="Keep this prediction in the library" onClick={async () => {
+      const {query, body} = questionOf(state.value);
+      try {
+        await ask("predictions", query, {body: body ?? ""});
+        setSaid("Kept");
+      } catch (error) {
+        setSaid((error as ApiError).sentence);
+      }
+      setTimeout(() => setSaid(""), 4000);
+    }}><span aria-live="polite">{said || "Keep"}</span></button>
+  );
+}
+
 export function Share({answer}: {answer: Prediction}) {
   const now = state.value;
   const {query, body} = questionOf(now);
@@ -99,6 +117,7 @@ export function Explore() {
   const isOld = !!error || (isPending && !answer);
   return (
     <div class="explore">
+      {answer && <p class={`mini ${isOld ? "old" : ""}`} aria-hidden="true"><b>{si(answer.energy_j, "J")}</b> <span class="dim">{range(answer.low_j, answer.high_j, "J")}</span></p>}
       <Controls error={error} answer={answer} />
       <main id="main" tabIndex={-1}>
         {error && <Trouble error={error} kept={!!answer} />}
@@ -116,12 +135,14 @@ export function Explore() {
               <div class="line actions">
                 <button type="button" class="button" onClick={() => pin(state.value)} title="Keep this beside others (c)">Compare</button>
                 <a class="button" href={linkTo({page: "sweep"})}>Sweep</a>
+                <Keep />
                 <Share answer={answer} />
               </div>
             </Headline>
             <TreePanel whole={whole} title="Model" isOld={isOld} tools={
               <label class="check fold"><input type="checkbox" checked={state.value.fold !== ""} onChange={(event) =>
                 update({fold: event.currentTarget.checked ? defaultState.fold : "", open: "", select: "", zoom: ""})} /> like layers folded</label>} />
+            <Suggestions />
             <Notes notes={answer.notes} />
           </>
         )}

@@ -42,7 +42,9 @@ const defaults = {
   sides: "", // joined by ~, each a link's part or run:ID
   share: "", // compare shares instead of joules
   x: "batch",
+  xs: "", // its values, joined by commas; "": the usual ones
   y: "",
+  ys: "",
   value: "energy_j",
   by: "per_token_j",
   kind: "prediction",
