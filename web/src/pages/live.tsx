@@ -47,7 +47,7 @@ export function Live() {
   const processes = [...(last?.processes ?? [])].filter((process) => isKnown(process.power_w)).sort((a, b) => b.power_w! - a.power_w!);
   return (
     <main id="main" tabIndex={-1} class="wide">
-      <h1>Live</h1>
+      {!last && <h1>Live</h1>}
       {trouble.value && <p class="trouble" role="alert">{trouble.value}</p>}
       {!last && !trouble.value && <p class="loading" role="status">Waiting for the first reading…</p>}
       {last && (
