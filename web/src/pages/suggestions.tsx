@@ -102,7 +102,7 @@ export function Suggestions() {
               <span title={isKnown(then.low_j) && isKnown(then.high_j) ? `between ${range(then.low_j * itsScale, then.high_j * itsScale, "J")} per token` : ""}>
                 {change(-saving)} per token: {si(then.energy_per_token_j, "J")}, in {duration(then.seconds)}</span>
               <span class="dim">{idea.caveat}</span>
-              <button type="button" class="button small" aria-label={`Compare with ${idea.text}`} onClick={() => update({page: "compare", sides: joinList([sideOf(state.value), sideOf({...state.value, ...idea.change})])})}>See it</button>
+              <button type="button" class="button small" aria-label={`See it: ${idea.text}`} onClick={() => update({page: "compare", sides: joinList([sideOf(state.value), sideOf({...state.value, ...idea.change})])})}>See it</button>
             </li>
           );
         })}</ul>
