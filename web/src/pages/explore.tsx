@@ -27,9 +27,7 @@ const asked = follow<Prediction>(() => {
   return ask<Prediction>("predict", query, {body: body ?? undefined, signal});
 });
 
-export const prediction = asked;
-
-export const worthOf = (prediction: Prediction): Worth => (prediction.calibrated ? "predicted" : "uncalibrated");
+const worthOf = (prediction: Prediction): Worth => (prediction.calibrated ? "predicted" : "uncalibrated");
 
 function factsOf(answer: Prediction, mode: string): Fact[] {
   const facts: Fact[] = [
@@ -78,7 +76,7 @@ function Keep() {
   );
 }
 
-export function Share({answer}: {answer: Prediction}) {
+function Share({answer}: {answer: Prediction}) {
   const now = state.value;
   const {query, body} = questionOf(now);
   const address = (format: string) => addressOf("predict", [...query, ["format", format]]);

@@ -3,17 +3,13 @@ import type {Tree} from "../tree/tree";
 import {childrenOf, hasChildren} from "../tree/tree";
 import {columnOf} from "../tree/columns";
 import type {Filter, FilterMode} from "../tree/shape";
-import {joinList, splitList, update, type State} from "./url";
+import {joinList, splitList, type State} from "./url";
 
 export const filtersOf = (state: State): Filter[] => splitList(state.filter).map((text) => {
   const colon = text.indexOf(":");
   return {mode: text.slice(0, colon) as FilterMode, pattern: text.slice(colon + 1)};
 });
 export const joinFilters = (filters: Filter[]): string => joinList(filters.map(({mode, pattern}) => `${mode}:${pattern}`));
-
-export function addFilter(state: State, mode: FilterMode, pattern: string) {
-  update({filter: joinFilters([...filtersOf(state), {mode, pattern}])});
-}
 
 // Which rows are open: all, none or those on the way of most of the energy, except for those that were switched. They are
 // named by their place in the whole tree, which does not change while only numbers do.

@@ -1,6 +1,6 @@
 // What the explore page asks the API for, from the state; and the same on the command line.
 import type {Query} from "../api/client";
-import {defaultState, fields, joinList, readHash, splitList, writeHash, type State} from "./url";
+import {defaultState, joinList, readHash, splitList, writeHash, type State} from "./url";
 
 // The fields that decide over a prediction.
 export const askedFields = ["model", "config", "set", "mode", "batch", "seq", "prompt", "generate", "dtype", "attention", "optimizer",
@@ -53,8 +53,6 @@ export function sideOf(state: State): string {
 }
 export const stateOfSide = (side: string): State => readHash(`#explore?${side}`);
 
-export const isSameQuestion = (a: State, b: State): boolean => askedFields.every((field) => a[field] === b[field]);
-
 const shellWord = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`);
 
 // What gives the same numbers in a terminal.
@@ -70,5 +68,3 @@ export function commandOf(state: State): string {
   }
   return words.map(shellWord).join(" ");
 }
-
-export const knownFields = fields;

@@ -1,6 +1,6 @@
 // Power over time, and what ran. A stretch that is marked restricts all that is shown of the run.
 import uPlot from "uplot";
-import {useEffect, useMemo, useRef} from "preact/hooks";
+import {useEffect, useMemo, useRef, useState} from "preact/hooks";
 import type {Timeline} from "../api/types";
 import {colourOf, phaseVariable} from "../parts/colours";
 import {Select, useSize} from "../parts/controls";
@@ -29,6 +29,7 @@ export function Power({timeline, shown}: {timeline: Timeline; shown: Window | nu
   const slices = Math.max(0, ...channels.map(({mean_w: watts}) => watts.length), ...phases.map((phase) => activity[phase].length));
   const most = Math.max(1e-9, ...channels.flatMap(({max_w: watts}) => watts.map((value) => value ?? 0)));
   const times = useMemo(() => Array.from({length: slices}, (_, i) => ((i + 0.5) * length) / slices), [timeline]);
+  const [scheme, setScheme] = useState(0);
   const floor = phases.length ? -0.13 * most : 0;
 
   useEffect(() => {
@@ -108,15 +109,16 @@ export function Power({timeline, shown}: {timeline: Timeline; shown: Window | nu
       },
     }, [times, ...channels.map(({mean_w: watts}) => watts)] as uPlot.AlignedData, target.current);
     plot.current = chart;
-    const scheme = matchMedia("(prefers-color-scheme: dark)");
-    const redraw = () => update({}, "flow");
-    scheme.addEventListener("change", redraw);
+    // Its colours are drawn, not styled.
+    const dark = matchMedia("(prefers-color-scheme: dark)");
+    const redraw = () => setScheme((count) => count + 1);
+    dark.addEventListener("change", redraw);
     return () => {
-      scheme.removeEventListener("change", redraw);
+      dark.removeEventListener("change", redraw);
       chart.destroy();
       plot.current = null;
     };
-  }, [timeline, size.width]);
+  }, [timeline, size.width, scheme]);
 
   // What is marked stays marked.
   useEffect(() => {
@@ -128,7 +130,7 @@ export function Power({timeline, shown}: {timeline: Timeline; shown: Window | nu
     const left = from === undefined ? 0 : chart.valToPos(Math.max(0, from), "x");
     const width = to === undefined ? 0 : chart.valToPos(Math.min(length, to), "x") - left;
     chart.setSelect({left, width, top: 0, height: chart.over.clientHeight}, false);
-  }, [timeline, size.width, shown?.from, shown?.to, shown?.step]);
+  }, [timeline, size.width, scheme, shown?.from, shown?.to, shown?.step]);
 
   const typed = (which: "from" | "to") => (event: {currentTarget: HTMLInputElement}) => {
     const value = Number(event.currentTarget.value);
