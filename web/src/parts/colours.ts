@@ -9,9 +9,10 @@ const byKind: Record<string, Kind> = {
   "attention": "attention", "softmax": "attention", "norm": "normalization", "elementwise": "activation", "gather": "embedding",
   "copy": "copy and the rest", "reduce": "copy and the rest", "send": "copy and the rest", "view": "copy and the rest",
 };
+// The first that matches: post_attention_layernorm is a norm.
 const byName: [RegExp, Kind][] = [
-  [/softmax|attention|sdpa|flash|bmm|rotary/i, "attention"],
   [/norm/i, "normalization"],
+  [/softmax|attention|sdpa|flash|bmm|rotary/i, "attention"],
   [/embed|gather|index/i, "embedding"],
   [/linear|matmul|\bmm\b|addmm|conv|gemm|dense/i, "matrix product"],
   [/gelu|relu|silu|tanh|activation|act_fn|add|mul|sub|div|pow|dropout/i, "activation"],
