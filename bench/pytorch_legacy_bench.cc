@@ -1,7 +1,11 @@
 // How fast a trace of PyTorch's profiler without Kineto becomes a footprint, as a ratio to simdjson
-// alone, which loads the same file and walks the same fields.
+// alone, which loads the same file and walks the same fields. Of two kinds of traces: a model's,
+// whose passes call the same operators, and one that hardly ever calls an operator in the same
+// place again: the paths of a million events are then as many as fit in no cache.
 //
 //   build/release/bench_pytorch_legacy
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <random>
@@ -18,17 +22,23 @@
 namespace beryl {
 namespace {
 
+enum class Calls { kTheSame, kDifferent };  // in each pass
+
 // Operators three deep, written in the order they ended, every other one with a kernel.
 class Writer {
  public:
-  Writer(std::FILE* file, size_t events) : file_(file), events_(events) {}
+  Writer(std::FILE* file, Calls calls, size_t events)
+      : file_(file), calls_(calls), events_(events) {}
 
   void Write() {
+    constexpr size_t kEventsOfAPass = 2000;
     std::fputc('[', file_);
-    while (written_ < events_) Operator(3);
+    for (size_t passes = 1; written_ < events_; ++passes) {
+      if (calls_ == Calls::kTheSame) random_.seed(1);
+      while (written_ < std::min(events_, passes * kEventsOfAPass)) Operator(3);
+    }
     std::fputc(']', file_);
   }
-  int64_t end() const { return now_; }
 
  private:
   void Event(const char* phase, const std::string& name, int64_t ts, const std::string& more) {
@@ -57,6 +67,7 @@ class Writer {
   }
 
   std::FILE* file_;
+  Calls calls_;
   size_t events_;
   size_t written_ = 0;
   uint64_t flows_ = 0;
@@ -65,13 +76,20 @@ class Writer {
   std::mt19937_64 random_{1};
 };
 
-std::filesystem::path TraceOf(size_t events) {
+struct Input {
+  Calls calls;
+  const char* name;
+};
+constexpr std::array<Input, 2> kInputs = {
+    {{Calls::kTheSame, "same"}, {Calls::kDifferent, "all_different"}}};
+
+std::filesystem::path TraceOf(const Input& input, size_t events) {
   const auto folder = std::filesystem::temp_directory_path() / "beryl-bench";
   std::filesystem::create_directories(folder);
-  const auto path = folder / fmt::format("pytorch-legacy-{}.json", events);
+  const auto path = folder / fmt::format("pytorch-legacy-{}-{}.json", input.name, events);
   if (std::filesystem::exists(path)) return path;
   std::FILE* file = std::fopen(path.c_str(), "w");
-  Writer(file, events).Write();
+  Writer(file, input.calls, events).Write();
   std::fclose(file);
   return path;
 }
@@ -115,30 +133,42 @@ int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   const std::vector<size_t> sizes = {100'000, 1'000'000};
   const bool only_listing = beryl::OnlyLists(argc, argv);
-  for (const size_t events : sizes) {
-    beryl::AddBenchmark("load_and_walk", events, 3, [events](benchmark::State& state) {
-      const std::string path = beryl::TraceOf(events);
-      for (auto unused : state) {
-        const simdjson::padded_string text = simdjson::padded_string::load(path);
-        benchmark::DoNotOptimize(beryl::WalkFields(text));
-      }
-    });
-    beryl::AddBenchmark("account_1_thread", events, 3, [events](benchmark::State& state) {
-      const std::string path = beryl::TraceOf(events);
-      const beryl::PowerTrace power = beryl::SteadyPower();
-      for (auto unused : state) {
-        benchmark::DoNotOptimize(beryl::AccountTraceFile(path, power, 1));
-      }
-    });
+  const auto walk_name = [](const beryl::Input& input) {
+    return fmt::format("load_and_walk/{}", input.name);
+  };
+  const auto account_name = [](const beryl::Input& input) {
+    return fmt::format("account_1_thread/{}", input.name);
+  };
+  for (const beryl::Input& input : beryl::kInputs) {
+    for (const size_t events : sizes) {
+      beryl::AddBenchmark(
+          walk_name(input).c_str(), events, 3, [&, events](benchmark::State& state) {
+            const std::string path = beryl::TraceOf(input, events);
+            for (auto unused : state) {
+              const simdjson::padded_string text = simdjson::padded_string::load(path);
+              benchmark::DoNotOptimize(beryl::WalkFields(text));
+            }
+          });
+      beryl::AddBenchmark(account_name(input).c_str(), events, 3,
+                          [&, events](benchmark::State& state) {
+                            const std::string path = beryl::TraceOf(input, events);
+                            const beryl::PowerTrace power = beryl::SteadyPower();
+                            for (auto unused : state) {
+                              benchmark::DoNotOptimize(beryl::AccountTraceFile(path, power, 1));
+                            }
+                          });
+    }
   }
   beryl::BestTimes collector;
   benchmark::RunSpecifiedBenchmarks(&collector);
   if (only_listing || collector.empty()) return 0;
-  for (const size_t events : sizes) {
-    const double one = collector.Seconds(fmt::format("account_1_thread/{}", events));
-    const double walk = collector.Seconds(fmt::format("load_and_walk/{}", events));
-    fmt::print("{:>10} events: {:.1f} ns each, {:.2f}x of load and walk\n", events,
-               one * 1e9 / static_cast<double>(events), one / walk);
+  for (const beryl::Input& input : beryl::kInputs) {
+    for (const size_t events : sizes) {
+      const double one = collector.Seconds(fmt::format("{}/{}", account_name(input), events));
+      const double walk = collector.Seconds(fmt::format("{}/{}", walk_name(input), events));
+      fmt::print("{:>14} {:>10} events: {:.1f} ns each, {:.2f}x of load and walk\n", input.name,
+                 events, one * 1e9 / static_cast<double>(events), one / walk);
+    }
   }
   return 0;
 }

@@ -24,8 +24,9 @@ struct Group {
 // The same meters, with all readings or fewer, and the results for operations.
 struct Readings {
   const PowerTrace* power = nullptr;
-  std::vector<PowerCurve> curves;
+  std::vector<PowerCurve> curves;  // within the window
   std::vector<PowerCurve> static_curves;
+  std::vector<bool> moves;  // by channel, whether it read any energy at all
   Footprint footprint;
 };
 
@@ -36,6 +37,7 @@ class Accountant {
   Accountant(const std::vector<const PowerTrace*>& powers, const OpTrace& ops,
              const AccountOptions& options, bool by_step)
       : power_(*powers.front()), ops_(ops), options_(options), by_step_(by_step) {
+    if (options.window) span_ = {options.window->from, options.window->to};
     for (const PowerTrace* power : powers) {
       readings_.emplace_back();
       readings_.back().power = power;
@@ -44,16 +46,25 @@ class Accountant {
 
   Result<std::vector<Footprint>> Run() {
     const OpGlance glance = ops_.Glance();
-    TRY(FitClocks(glance));
+    auto clocks = TRY(FitClocks(power_, ops_, glance, options_));
+    clocks_ = std::move(clocks);
+    FindWholeSteps();
     auto plan = TRY(PlanFeeds(power_, ops_, glance, options_));
     plan_ = std::move(plan);
     contents_ = FindContents(power_, plan_.containment);
+    for (Contents& one : contents_) {
+      one.from = std::clamp(one.from, span_.from, span_.to);
+      one.to = std::clamp(one.to, span_.from, span_.to);
+    }
     for (const PowerChannel& channel : power_.channels) {
       has_static_.push_back(IdlePower(channel.name) != options_.idle_power.end());
     }
     for (Readings& readings : readings_) {
-      readings.footprint.clock_offset = clock_offset_;
-      readings.footprint.clock_reason = clock_reason_;
+      readings.footprint.window = options_.window;
+      readings.footprint.whole_steps =
+          static_cast<size_t>(std::count(whole_steps_.begin(), whole_steps_.end(), true));
+      readings.footprint.clock_offset = clocks_.offset;
+      readings.footprint.clock_reason = clocks_.reason;
       readings.footprint.notes = plan_.notes;
       MakeCurves(readings);
       OpenAccounts(readings);
@@ -69,44 +80,6 @@ class Accountant {
   }
 
  private:
-  // Each machine has its own clock: map its operations onto its own power.
-  Status FitClocks(const OpGlance& glance) {
-    std::map<std::string, PowerTrace> power_of;
-    for (const PowerChannel& channel : power_.channels) {
-      PowerChannel ends;
-      ends.times = {channel.times.front(), channel.times.back()};
-      power_of[std::string(MachineOf(channel.name))].channels.push_back(std::move(ends));
-    }
-    for (const auto& [machine, power] : power_of) {
-      OpGlance::Device run;
-      for (size_t i = 0; i < glance.devices.size(); ++i) {
-        const OpGlance::Device& device = glance.devices[i];
-        if (power_of.size() == 1 || MachineOf(ops_.devices[i]) == machine) {
-          run.Include(device.start, device.end, device.count);
-        }
-      }
-      auto clock = FitClock(SpanOf(run), SpanOf(power), ops_, options_);
-      if (!clock && power_of.size() > 1) return ErrorOf(machine, clock.error());
-      if (!clock) return clock.error();
-      const bool first = clocks_.empty();
-      if (first) clock_offset_ = clock->Map(run.start) - run.start;
-      if (first || clock_reason_ != clock->reason) {
-        clock_reason_ += (first ? "" : "; " + machine + ": ") + clock->reason;
-      }
-      clocks_[machine] = std::move(*clock);
-    }
-    if (clocks_.empty()) {
-      auto clock = TRY(FitClock(SpanOf(glance.All()), std::nullopt, ops_, options_));
-      clocks_[""] = std::move(clock);
-    }
-    return {};
-  }
-
-  const ClockFit& ClockOf(size_t device) const {
-    const auto own = clocks_.find(std::string(MachineOf(ops_.devices[device])));
-    return own == clocks_.end() ? clocks_.begin()->second : own->second;
-  }
-
   std::map<std::string, Watts>::const_iterator IdlePower(const std::string& channel) const {
     const auto own = options_.idle_power.find(channel);
     return own != options_.idle_power.end() ? own : options_.idle_power.find("all");
@@ -115,10 +88,21 @@ class Accountant {
   void MakeCurves(Readings& readings) const {
     for (size_t i = 0; i < readings.power->channels.size(); ++i) {
       const PowerChannel& channel = readings.power->channels[i];
-      readings.curves.push_back(MakeCurve(channel, options_.policy));
+      PowerCurve curve = MakeCurve(channel, options_.policy);
+      readings.moves.push_back(curve.Integral().value != 0);
+      readings.curves.push_back(options_.window ? Within(curve, span_) : std::move(curve));
       readings.static_curves.push_back(
           has_static_[i] ? Below(readings.curves.back(), IdlePower(channel.name)->second)
                          : PowerCurve());
+    }
+  }
+
+  // A step that the window cuts is none to compare with others.
+  void FindWholeSteps() {
+    const ClockFit& clock = clocks_.of_machine.begin()->second;
+    for (const RunStep& step : ops_.steps) {
+      whole_steps_.push_back(clock.Map(step.start) >= span_.from &&
+                             clock.Map(step.end) <= span_.to);
     }
   }
 
@@ -134,9 +118,9 @@ class Accountant {
       account.feeds = feed.words;
       account.fed_devices = feed.devices;
       account.within = plan_.containment.WithinText(i);
-      account.readings = channel.times.size();
-      account.window_start = channel.times.front();
-      account.window_end = channel.times.back();
+      account.readings = ReadingsIn(channel, span_);
+      account.window_start = std::clamp(channel.times.front(), span_.from, span_.to);
+      account.window_end = std::clamp(channel.times.back(), span_.from, span_.to);
       account.measured = readings.curves[i].Integral();
       account.contained = contained[i];
       account.total = account.measured - account.contained;
@@ -170,7 +154,9 @@ class Accountant {
         }
       }
       request.by_step = by_step_;
-      request.clock = &ClockOf(group.devices.front());
+      request.clock = &clocks_.Of(ops_.devices[group.devices.front()]);
+      request.window = span_;
+      request.whole_steps = &whole_steps_;
     }
     // Operations on devices without a channel are counted with their time at work, without energy.
     std::vector<size_t> unmetered;
@@ -179,7 +165,8 @@ class Accountant {
       unmetered.push_back(device);
       std::vector<bool> one(ops_.devices.size(), false);
       one[device] = true;
-      requests.push_back({one, {}, &ClockOf(device), by_step_});
+      requests.push_back(
+          {one, {}, &clocks_.Of(ops_.devices[device]), by_step_, span_, &whole_steps_});
     }
     AttributionResults results = AttributeEnergy(ops_, requests, options_.threads);
     for (size_t i = 0; i < groups_.size(); ++i) groups_[i].result = std::move(results.groups[i]);
@@ -217,6 +204,7 @@ class Accountant {
         CompensatedSum static_sum;
         // A container that was told to feed operations gives them its remainder, in proportion.
         const double scale = account.measured.value != 0 ? account.total / account.measured : 1;
+        footprint.shares.reserve(footprint.shares.size() + result.cells.size());
         for (size_t cell = 0; cell < result.cells.size(); ++cell) {
           EnergyShare share;
           share.kind = result.cells[cell].kind;
@@ -254,12 +242,15 @@ class Accountant {
       const ChannelAccount& account = footprint.channels[i];
       const std::string& name = account.channel;
       const PowerChannel& channel = readings.power->channels[i];
-      if (readings.curves[i].empty()) notes.push_back({NoteKind::kSingleReading, name});
-      if (!readings.curves[i].empty() && account.measured.value == 0) {
+      if (channel.times.size() < 2) notes.push_back({NoteKind::kSingleReading, name});
+      if (channel.times.size() > 1 && !readings.moves[i]) {
         notes.push_back({NoteKind::kMeterNeverMoved, name});
       }
       std::map<GapReason, size_t> gaps;
-      for (const PowerGap& gap : channel.gaps) ++gaps[gap.why];
+      for (const PowerGap& gap : channel.gaps) {
+        const Nanos from = channel.times[gap.reading - 1];
+        if (from < span_.to && channel.times[gap.reading] > span_.from) ++gaps[gap.why];
+      }
       for (const auto& [why, count] : gaps) {
         notes.push_back({NoteKind::kGapsBetweenReadings, name, {count, why}});
       }
@@ -287,9 +278,9 @@ class Accountant {
   const OpTrace& ops_;
   const AccountOptions& options_;
   bool by_step_;
-  std::map<std::string, ClockFit> clocks_;  // by machine
-  Nanos clock_offset_;
-  std::string clock_reason_;
+  Span span_ = kAlways;  // of the window
+  MachineClocks clocks_;
+  std::vector<bool> whole_steps_;
   FeedPlan plan_;
   std::vector<Contents> contents_;
   std::vector<Readings> readings_;

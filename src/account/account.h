@@ -17,6 +17,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -26,6 +27,7 @@
 #include "types/op_trace.h"
 #include "types/power_trace.h"
 #include "types/recording.h"
+#include "types/time_window.h"
 #include "types/timeline.h"
 
 namespace beryl::account {
@@ -50,8 +52,28 @@ struct AccountOptions {
   std::map<std::string, Watts> idle_power;
   // Overrides which devices a channel feeds: device names, "all" or "none".
   std::map<std::string, std::vector<std::string>> feeds;
+  // Account only this part of the run: clocks are fitted by all of it, and then all else is as if
+  // there had been nothing outside. The window has some time of the run in it. Windows that follow
+  // one another add up to the whole. Nothing: all of it.
+  std::optional<TimeWindow> window;
   int threads = 1;
 };
+
+// When seconds of a run begin to count: its recording, or else its first reading.
+Nanos StartOfRun(const PowerTrace& power, const Recording& recording);
+// The window that the options describe, cut to the run: from the earliest start of operations,
+// readings or the recording to the latest end. `from` and `to` are on the power trace's clock,
+// `steps` are the first and the last of OpTrace::steps. Fails if nothing is left.
+struct WindowChoice {
+  std::optional<Nanos> from;
+  std::optional<Nanos> to;
+  std::optional<std::pair<size_t, size_t>> steps;
+};
+Result<TimeWindow> FindWindow(const PowerTrace& power, const OpTrace& ops,
+                              const Recording& recording, const AccountOptions& options,
+                              const WindowChoice& choice);
+// Leaves out the operations that are wholly outside of `options.window`.
+void LeaveOutside(const PowerTrace& power, const AccountOptions& options, OpTrace& ops);
 
 // Fails if the two traces do not overlap in time, or if an option names an unknown channel or
 // device.
@@ -72,7 +94,7 @@ Result<Footprint> ShareTime(const PowerTrace& power, const OpTrace& ops,
                             const AccountOptions& options);
 
 // What each channel's readings tell: the energy between each and the next. `within` is left empty.
-std::vector<ReadEnergy> ReadEnergies(const PowerTrace& power, Policy policy);
+std::vector<ReadEnergy> ReadEnergies(const PowerTrace& power, const AccountOptions& options);
 
 // How a package's energy is split by CPU time.
 enum class SplitRule {
@@ -83,6 +105,9 @@ enum class SplitRule {
 struct MeasureOptions {
   SplitRule split = SplitRule::kBusy;
   size_t slices = 120;  // of the power over time, for drawing
+  // Measure only this part of the recording; of its named windows, those wholly within. Nothing:
+  // all of it.
+  std::optional<TimeWindow> window = {};
 };
 
 // Evaluates a recording: the energy of every device and who used it. `recording` may be from a
@@ -107,7 +132,8 @@ OurPower Virtualize(const PowerTrace& power, const Recording& recording, SplitRu
 // The largest sensible n: it leaves the fastest channel eight readings.
 uint64_t SparsestPeriod(const PowerTrace& power);
 
-// Power and activity in `slices` equal slices over the run and a margin around it, for drawing.
+// Power and activity in `slices` equal slices over `options.window`, or over the run and a margin
+// around it, for drawing.
 // `clock_offset` is the Footprint's.
 Timeline MakeTimeline(const PowerTrace& power, const OpTrace& ops, const AccountOptions& options,
                       Nanos clock_offset, size_t slices);
@@ -115,8 +141,7 @@ Timeline MakeTimeline(const PowerTrace& power, const OpTrace& ops, const Account
 // The same with more options. `footprint` is the run's: its clock, and what each channel feeds.
 struct TimelineOptions {
   size_t slices = 600;
-  std::optional<size_t> step;  // only this one of OpTrace::steps, which must exist
-  bool mean = false;           // over the steps, aligned at their starts
+  bool mean = false;  // over the steps in the window, aligned at their starts
   LayerGroups layers;
 };
 Timeline MakeTimeline(const PowerTrace& power, const OpTrace& ops, const AccountOptions& options,

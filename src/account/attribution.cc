@@ -18,29 +18,35 @@ namespace {
 constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
 // Totals by kind and step. Instances of one kind come in bursts within one step, so the last cell
-// is nearly always the right one.
+// is nearly always the right one. Without steps, no kind has more than its first.
 class Cells {
  public:
-  explicit Cells(size_t kinds) : last_of_kind_(kinds) {}
+  explicit Cells(size_t kinds) : known_(kinds) {}
 
   uint32_t Find(uint32_t kind, uint32_t step, std::vector<AttributionCell>& cells) {
-    Last& last = last_of_kind_[kind];
-    if (last.cell != kNone && last.step == step) return last.cell;
+    Known& known = known_[kind];
+    if (known.last != kNone && known.last_step == step) return known.last;
+    known.last_step = step;
+    if (known.first != kNone && cells[known.first].step == step) return known.last = known.first;
     const auto next = static_cast<uint32_t>(cells.size());
-    const auto [place, is_new] =
-        cell_of_.try_emplace((static_cast<uint64_t>(kind) << 32) | step, next);
-    if (is_new) cells.push_back({kind, step});
-    last = {place->second, step};
-    return last.cell;
+    if (known.first == kNone) {
+      known.first = known.last = next;
+    } else {
+      const uint64_t key = (static_cast<uint64_t>(kind) << 32) | step;
+      known.last = further_.try_emplace(key, next).first->second;
+    }
+    if (known.last == next) cells.push_back({kind, step});
+    return known.last;
   }
 
  private:
-  struct Last {
-    uint32_t cell = kNone;
-    uint32_t step = kNoStep;
+  struct Known {
+    uint32_t first = kNone;
+    uint32_t last = kNone;
+    uint32_t last_step = kNoStep;
   };
-  std::vector<Last> last_of_kind_;
-  std::unordered_map<uint64_t, uint32_t> cell_of_;
+  std::vector<Known> known_;                        // by kind
+  std::unordered_map<uint64_t, uint32_t> further_;  // but the first of each kind
 };
 
 // A broken trace may have operations that run for decades: saturate their times instead of
@@ -114,6 +120,8 @@ class Attributor : public AnyAttributor {
       : wanted_(group.devices.begin(), group.devices.end()),
         clock_(*group.clock),
         by_step_(group.by_step),
+        window_(group.window),
+        whole_steps_(group.whole_steps),
         cells_(trace.kinds.size()) {
     static const PowerCurve kEmpty;
     for (size_t c = first; c < first + kCurves; ++c) {
@@ -124,24 +132,30 @@ class Attributor : public AnyAttributor {
   void Feed(std::span<const Op> ops) override {
     for (const Op& op : ops) {
       if (wanted_[op.device] == 0) continue;
+      const Nanos began = clock_.Map(op.start);
       if (op.end <= op.start) {
         // It took no time, so no energy; but it ran.
-        ++totals_[Cell(op)].count;
+        if (window_.from <= began && began < window_.to) ++totals_[Cell(op)].count;
         continue;
       }
-      const Nanos start = clock_.Map(op.start);
-      if (!seen_operation_) StartCursors(start);
+      const Nanos start = std::max(began, window_.from);
+      const Nanos end = std::min(clock_.Map(op.end), window_.to);
+      if (end <= window_.from || start >= window_.to) {
+        (start >= window_.to ? ran_later_ : seen_operation_) = true;
+        continue;
+      }
+      if (cursors_.empty()) StartCursors(start);
       EndUntil(start);
       MoveTo(start);
       seen_operation_ = true;
-      Start(op, clock_.Map(op.end));
+      Start(op, end);
     }
   }
 
   void Finish() override {
-    if (!seen_operation_) StartCursors(std::nullopt);
+    if (cursors_.empty()) StartCursors(std::nullopt);
     EndUntil(Nanos{std::numeric_limits<int64_t>::max()});
-    after_last_operation_ = true;
+    after_last_operation_ = !ran_later_;
     MoveTo(last_);
   }
 
@@ -201,7 +215,9 @@ class Attributor : public AnyAttributor {
   }
 
   uint32_t Cell(const Op& op) {
-    const uint32_t cell = cells_.Find(op.kind, by_step_ ? op.step : kNoStep, cell_names_);
+    const bool cut =
+        whole_steps_ != nullptr && op.step < whole_steps_->size() && !(*whole_steps_)[op.step];
+    const uint32_t cell = cells_.Find(op.kind, by_step_ && !cut ? op.step : kNoStep, cell_names_);
     if (cell == totals_.size()) totals_.emplace_back();
     return cell;
   }
@@ -308,6 +324,8 @@ class Attributor : public AnyAttributor {
   std::vector<uint8_t> wanted_;  // by device
   const ClockFit& clock_;
   bool by_step_;
+  const Span window_;
+  const std::vector<bool>* whole_steps_;
   std::vector<const PowerCurve*> curves_;
   Cells cells_;
   std::vector<AttributionCell> cell_names_;
@@ -315,7 +333,8 @@ class Attributor : public AnyAttributor {
   std::vector<CurveCursor> cursors_;
   Nanos now_;
   Nanos last_;
-  bool seen_operation_ = false;
+  bool seen_operation_ = false;  // or one that ended before the window
+  bool ran_later_ = false;       // one began after it
   bool after_last_operation_ = false;
   int64_t at_work_ = 0;
   std::array<CompensatedSum, kCurves> integral_;  // of power over instances at work

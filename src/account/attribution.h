@@ -6,6 +6,7 @@
 
 #include "account/clock.h"
 #include "account/power_curve.h"
+#include "account/span.h"
 #include "types/op_trace.h"
 
 namespace beryl::account {
@@ -35,6 +36,11 @@ struct AttributionGroup {
   std::vector<const PowerCurve*> curves;
   const ClockFit* clock = nullptr;
   bool by_step = true;  // otherwise one cell for each kind, with kNoStep
+  // Only what ran in it counts, on the power trace's clock; `curves` lie within it. Operations that
+  // cross an edge are at work up to there.
+  Span window = kAlways;
+  // By step, whether all of it is in the window; the rest have kNoStep. Null: all are.
+  const std::vector<bool>* whole_steps = nullptr;
 };
 
 struct AttributionResults {

@@ -127,4 +127,42 @@ Result<ClockFit> FitClock(std::optional<Span> ops, std::optional<Span> power, co
       std::move(ways));
 }
 
+const ClockFit& MachineClocks::Of(const std::string& device) const {
+  const auto own = of_machine.find(std::string(MachineOf(device)));
+  return own == of_machine.end() ? of_machine.begin()->second : own->second;
+}
+
+Result<MachineClocks> FitClocks(const PowerTrace& power, const OpTrace& ops, const OpGlance& glance,
+                                const AccountOptions& options) {
+  MachineClocks clocks;
+  std::map<std::string, PowerTrace> power_of;
+  for (const PowerChannel& channel : power.channels) {
+    PowerChannel ends;
+    ends.times = {channel.times.front(), channel.times.back()};
+    power_of[std::string(MachineOf(channel.name))].channels.push_back(std::move(ends));
+  }
+  for (const auto& [machine, own_power] : power_of) {
+    OpGlance::Device run;
+    for (size_t i = 0; i < glance.devices.size(); ++i) {
+      const OpGlance::Device& device = glance.devices[i];
+      if (power_of.size() == 1 || MachineOf(ops.devices[i]) == machine) {
+        run.Include(device.start, device.end, device.count);
+      }
+    }
+    auto clock = FitClock(SpanOf(run), SpanOf(own_power), ops, options);
+    if (!clock && power_of.size() > 1) return ErrorOf(machine, clock.error());
+    if (!clock) return clock.error();
+    const bool first = clocks.of_machine.empty();
+    if (first) clocks.offset = clock->Map(run.start) - run.start;
+    if (first || clocks.reason != clock->reason) {
+      clocks.reason += (first ? "" : "; " + machine + ": ") + clock->reason;
+    }
+    clocks.of_machine[machine] = std::move(*clock);
+  }
+  if (clocks.of_machine.empty()) {
+    clocks.of_machine[""] = TRY(FitClock(SpanOf(glance.All()), std::nullopt, ops, options));
+  }
+  return clocks;
+}
+
 }  // namespace beryl::account

@@ -1,6 +1,7 @@
 // One clock for two traces.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -32,5 +33,16 @@ std::optional<Span> SpanOf(const PowerTrace& power);
 // has both time ranges and the remedies.
 Result<ClockFit> FitClock(std::optional<Span> ops, std::optional<Span> power, const OpTrace& trace,
                           const AccountOptions& options);
+
+// Each machine has its own clock, fitted to its own power.
+struct MachineClocks {
+  std::map<std::string, ClockFit> of_machine;  // at least one
+  Nanos offset;                                // of the first, at its first operation
+  std::string reason;                          // of all of them
+
+  const ClockFit& Of(const std::string& device) const;
+};
+Result<MachineClocks> FitClocks(const PowerTrace& power, const OpTrace& ops, const OpGlance& glance,
+                                const AccountOptions& options);
 
 }  // namespace beryl::account

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -27,6 +28,7 @@ class Measurer {
         span_(SpanOf(power, recording)),
         use_(CountCpuUse(recording.activity)),
         is_anything_watched_(IsAnythingWatched(recording)) {
+    if (options.window) KeepToWindow(*options.window);
     for (const CpuUse::Process& process : use_.processes) {
       if (process.owner != TaskOwner::kRecorder) continue;
       is_recorder_seen_ = true;
@@ -40,8 +42,8 @@ class Measurer {
     for (const size_t channel : plan_.devices) AddDevice(channel);
     NoteWhatIsNotToldApart();
     AddProcesses();
-    AddWindows(DeviceViews(), recording_, span_, result_);
-    AddFeatures(DeviceViews(), recording_, span_, result_);
+    AddWindows(DeviceViews(), span_, result_);
+    AddFeatures(DeviceViews(), recording_.features, span_, result_);
     AddTotal(plan_.missing, result_);
     NoteMissingCpus();
     AddWhole();
@@ -56,6 +58,26 @@ class Measurer {
     std::vector<double> by_window;  // energy in each window of the shares
   };
 
+  void KeepToWindow(const TimeWindow& window) {
+    span_.from = std::clamp(window.from, span_.from, span_.to);
+    span_.to = std::clamp(window.to, span_.from, span_.to);
+    for (CpuUse::Process& process : use_.processes) process.cpu_time = {};
+    for (size_t i = 0; i < use_.windows(); ++i) {
+      const Nanos from = std::max(use_.edges[i], span_.from);
+      const Nanos to = std::min(use_.edges[i + 1], span_.to);
+      if (to <= from) continue;
+      const double part = (to - from).seconds() / (use_.edges[i + 1] - use_.edges[i]).seconds();
+      for (size_t at = use_.first_part[i]; at < use_.first_part[i + 1]; ++at) {
+        const CpuUse::Part& used = use_.parts[at];
+        use_.processes[used.process].cpu_time += Seconds{used.ns * part * 1e-9};
+      }
+    }
+  }
+
+  bool IsInWindow(const RunWindow& window) const {
+    return !options_.window || (window.start >= span_.from && window.end <= span_.to);
+  }
+
   void Say(Note note) { result_.notes.push_back(std::move(note)); }
 
   void KeepRecording() {
@@ -68,7 +90,9 @@ class Measurer {
     kept.end = span_.to;
     kept.exit_code = recording_.exit_code;
     kept.activity.cpu_time = recording_.activity.cpu_time;
-    kept.windows = recording_.windows;
+    std::copy_if(recording_.windows.begin(), recording_.windows.end(),
+                 std::back_inserter(kept.windows),
+                 [&](const RunWindow& window) { return IsInWindow(window); });
     kept.cost = recording_.cost;
     kept.notes = recording_.notes;
     result_.notes = recording_.notes;
@@ -82,6 +106,7 @@ class Measurer {
     for (size_t i = 0; i < known_.size(); ++i) {
       result_.channels.push_back(known_[i].energy);
       result_.channels.back().within = containment_.WithinText(i);
+      if (options_.window) result_.channels.back().readings = ReadingsIn(power_.channels[i], span_);
     }
     plan_ = std::move(all.plan);
     AppendNotes(result_.notes, plan_.notes);
@@ -257,6 +282,9 @@ class Measurer {
       for (const double joules : process.energy_j) sum += std::isnan(joules) ? 0 : joules;
       return sum;
     };
+    std::erase_if(result_.processes, [&](const ProcessEnergy& process) {
+      return options_.window && process.cpu_time == Seconds{};
+    });
     std::stable_sort(result_.processes.begin(), result_.processes.end(),
                      [&](const ProcessEnergy& a, const ProcessEnergy& b) {
                        const double first = total(a);

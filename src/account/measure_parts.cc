@@ -41,11 +41,12 @@ std::string_view UnitOf(std::string_view feature) {
 }
 
 // The stretches to average over: the rounds, or everything if there are none.
-std::vector<Span> StretchesOf(const Recording& recording, const Measurement& result, Span span) {
+std::vector<Span> StretchesOf(const Measurement& result, Span span) {
   std::vector<Span> stretches;
   for (size_t i = 0; i < result.windows.size(); ++i) {
     if (!IsRound(result.windows[i])) continue;
-    stretches.push_back({recording.windows[i].start, recording.windows[i].end});
+    const RunWindow& round = result.recording.windows[i];
+    stretches.push_back({round.start, round.end});
   }
   if (stretches.empty()) stretches.push_back(span);
   return stretches;
@@ -127,7 +128,7 @@ std::optional<Joules> EnergyIn(const KnownPower& known, Span stretch) {
 
 // Like latency: of one run of the command, over the rounds in which all GPUs are known.
 std::optional<Joules> GpuEnergyOf(const std::vector<DeviceView>& devices,
-                                  const Recording& recording, const Measurement& result) {
+                                  const Measurement& result) {
   std::optional<Joules> sum;
   std::optional<Joules> of_rounds;
   double runs = 0;
@@ -146,8 +147,8 @@ std::optional<Joules> GpuEnergyOf(const std::vector<DeviceView>& devices,
     Joules of_round;
     for (const DeviceView& device : devices) {
       if (!is_gpu(device)) continue;
-      const auto energy =
-          EnergyIn(*device.known, {recording.windows[i].start, recording.windows[i].end});
+      const RunWindow& round = result.recording.windows[i];
+      const auto energy = EnergyIn(*device.known, {round.start, round.end});
       known = known && energy;
       of_round += energy.value_or(Joules{});
     }
@@ -177,16 +178,15 @@ Span SpanOf(const PowerTrace& power, const Recording& recording) {
   Span span{recording.start, recording.end};
   const bool started = recording.start.value != 0;
   if (!started) span.from = first > last ? Nanos{} : first;
-  if (span.to <= span.from) span.to = std::max(span.from, last);
+  if (recording.end.value == 0 || span.to <= span.from) span.to = std::max(span.from, last);
   return span;
 }
 
-void AddWindows(const std::vector<DeviceView>& devices, const Recording& recording, Span span,
-                Measurement& result) {
+void AddWindows(const std::vector<DeviceView>& devices, Span span, Measurement& result) {
   std::set<std::string> silent;
   uint64_t untold = 0;
   const Shares nothing;
-  for (const RunWindow& window : recording.windows) {
+  for (const RunWindow& window : result.recording.windows) {
     WindowEnergy energy{window.name,
                         window.warm_up,
                         ToSeconds(window.start - span.from),
@@ -238,16 +238,16 @@ void AddWindows(const std::vector<DeviceView>& devices, const Recording& recordi
   result.run = RunsOf(result.windows);
 }
 
-void AddFeatures(const std::vector<DeviceView>& devices, const Recording& recording, Span span,
+void AddFeatures(const std::vector<DeviceView>& devices, const FeatureTrace& features, Span span,
                  Measurement& result) {
-  const std::vector<Span> stretches = StretchesOf(recording, result, span);
-  for (const FeatureColumn& column : recording.features.columns) {
+  const std::vector<Span> stretches = StretchesOf(result, span);
+  for (const FeatureColumn& column : features.columns) {
     if (column.name == "gpu_ours") continue;  // not a feature, but a share by owner
     result.features.push_back({column.name, column.device, std::string(UnitOf(column.name)),
-                               MeanOf(recording.features, column, stretches)});
+                               MeanOf(features, column, stretches)});
   }
   result.features.push_back({"latency", "", "s", LatencyOf(result).value});
-  const std::optional<Joules> of_gpus = GpuEnergyOf(devices, recording, result);
+  const std::optional<Joules> of_gpus = GpuEnergyOf(devices, result);
   result.features.push_back(
       {"gpu_energy", "", "J", of_gpus ? std::optional(of_gpus->value) : std::nullopt});
 }

@@ -25,12 +25,11 @@ struct DeviceView {
   const Shares* shares;  // nullptr: not split
 };
 
-// The energy of named windows, and the statistics of rounds.
-void AddWindows(const std::vector<DeviceView>& devices, const Recording& recording, Span span,
-                Measurement& result);
+// The energy of the named windows in `result.recording`, and the statistics of rounds.
+void AddWindows(const std::vector<DeviceView>& devices, Span span, Measurement& result);
 
 // Means of the resource features. Call after the windows: with rounds, the means are over those.
-void AddFeatures(const std::vector<DeviceView>& devices, const Recording& recording, Span span,
+void AddFeatures(const std::vector<DeviceView>& devices, const FeatureTrace& features, Span span,
                  Measurement& result);
 
 // Sums over the devices. `missing`: what none of them covers.

@@ -30,6 +30,11 @@ Joules PowerCurve::Integral(Nanos from, Nanos to) const {
   return cursor.Advance(to).energy;
 }
 
+uint64_t ReadingsIn(const PowerChannel& channel, Span span) {
+  const auto first = std::lower_bound(channel.times.begin(), channel.times.end(), span.from);
+  return static_cast<uint64_t>(std::upper_bound(first, channel.times.end(), span.to) - first);
+}
+
 PowerCurve MakeCurve(const PowerChannel& channel, Policy policy) {
   PowerCurve curve;
   curve.times = channel.times;
@@ -86,6 +91,28 @@ PowerCurve Below(const PowerCurve& curve, Watts ceiling) {
   }
   below.times.push_back(curve.times.back());
   return below;
+}
+
+PowerCurve Within(const PowerCurve& curve, Span span) {
+  PowerCurve part;
+  for (size_t i = 0; i < curve.start_w.size(); ++i) {
+    const Nanos begin = curve.times[i];
+    const Nanos end = curve.times[i + 1];
+    const Nanos from = std::max(begin, span.from);
+    const Nanos to = std::min(end, span.to);
+    if (to <= from) continue;
+    // An end that stays has exactly the power that it had.
+    const double rise_w = curve.end_w[i] - curve.start_w[i];
+    const auto length = static_cast<double>((end - begin).value);
+    const auto at = [&](Nanos time) {
+      return curve.start_w[i] + rise_w * (static_cast<double>((time - begin).value) / length);
+    };
+    part.times.push_back(from);
+    part.start_w.push_back(from == begin ? curve.start_w[i] : at(from));
+    part.end_w.push_back(to == end ? curve.end_w[i] : at(to));
+    if (to == span.to || i + 1 == curve.start_w.size()) part.times.push_back(to);
+  }
+  return part;
 }
 
 CurveCursor::CurveCursor(const PowerCurve& curve, Nanos from) : curve_(curve), now_(from) {

@@ -1,10 +1,12 @@
 // A channel's power as a function of time: straight pieces between readings.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "account/account.h"
+#include "account/span.h"
 #include "base/units.h"
 #include "types/power_trace.h"
 
@@ -24,12 +26,18 @@ struct PowerCurve {
   Joules Integral(Nanos from, Nanos to) const;
 };
 
+// How many readings are between two times, these included.
+uint64_t ReadingsIn(const PowerChannel& channel, Span span);
+
 PowerCurve MakeCurve(const PowerChannel& channel, Policy policy);
 // The policy that MakeCurve applies to this channel: "hold", "linear" or "exact".
 std::string PolicyName(const PowerChannel& channel, Policy policy);
 
 // The part of a curve below `ceiling`: what a device draws when idle.
 PowerCurve Below(const PowerCurve& curve, Watts ceiling);
+
+// The part of a curve between two times.
+PowerCurve Within(const PowerCurve& curve, Span span);
 
 // Integrates a curve from left to right.
 class CurveCursor {

@@ -3,10 +3,11 @@
 
 namespace beryl::account {
 
-std::vector<ReadEnergy> ReadEnergies(const PowerTrace& power, Policy policy) {
+std::vector<ReadEnergy> ReadEnergies(const PowerTrace& power, const AccountOptions& options) {
   std::vector<ReadEnergy> channels;
   for (const PowerChannel& channel : power.channels) {
-    PowerCurve curve = MakeCurve(channel, policy);
+    PowerCurve curve = MakeCurve(channel, options.policy);
+    if (options.window) curve = Within(curve, {options.window->from, options.window->to});
     ReadEnergy& read = channels.emplace_back();
     read.channel = channel.name;
     read.origin = channel.meter.origin;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "account/account.h"
+#include "account/span.h"
 #include "types/op_trace.h"
 #include "types/power_trace.h"
 
@@ -141,23 +142,27 @@ struct ReferenceAccount {
 };
 
 // Attributes one channel to the operations on the flagged devices. `offset` is added to operation
-// times. `every_ns` also cuts time at every nanosecond.
+// times. `every_ns` also cuts time at every nanosecond. Only what is in `window` counts.
 inline ReferenceAccount ShareOutSlowly(const OpTrace& trace, const std::vector<bool>& devices,
                                        Nanos offset, const PowerChannel& channel, Policy policy,
-                                       bool every_ns = false) {
+                                       bool every_ns = false, Span window = kAlways) {
   ReferenceAccount account;
   std::set<Nanos> cuts(channel.times.begin(), channel.times.end());
   std::optional<Nanos> first_start;
   std::optional<Nanos> last_end;
   for (const Op& op : trace.ops) {
     if (!devices[op.device]) continue;
-    ++account.shares[{op.kind, op.step}].count;
+    const Nanos start = op.start + offset;
+    const bool reaches_in =
+        op.end > op.start ? op.end + offset > window.from : start >= window.from;
+    if (reaches_in && start < window.to) ++account.shares[{op.kind, op.step}].count;
     if (op.end <= op.start) continue;
     cuts.insert(op.start + offset);
     cuts.insert(op.end + offset);
     first_start = std::min(first_start.value_or(op.start + offset), op.start + offset);
     last_end = std::max(last_end.value_or(op.end + offset), op.end + offset);
   }
+  if (window.from != kAlways.from) cuts.insert({window.from, window.to});
   if (every_ns && !cuts.empty()) {
     const Nanos last = *cuts.rbegin();
     for (Nanos now = *cuts.begin(); now < last; now = now + Nanos{1}) cuts.insert(now);
@@ -165,6 +170,7 @@ inline ReferenceAccount ShareOutSlowly(const OpTrace& trace, const std::vector<b
   for (auto cut = cuts.begin(); cut != cuts.end() && std::next(cut) != cuts.end(); ++cut) {
     const Nanos from = *cut;
     const Nanos to = *std::next(cut);
+    if (from < window.from || to > window.to) continue;
     const std::vector<size_t> at_work = AtWork(trace, devices, offset, from, to);
     const auto energy = EnergyBetween(channel, policy, from, to);
     if (!energy) {

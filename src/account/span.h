@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "base/units.h"
@@ -13,6 +15,10 @@ struct Span {
   Nanos to;
   Seconds duration() const { return ToSeconds(to - from); }
 };
+
+// All times.
+inline constexpr Span kAlways{Nanos{std::numeric_limits<int64_t>::min()},
+                              Nanos{std::numeric_limits<int64_t>::max()}};
 
 // Extends a span, which may be none, to include another stretch.
 inline void Include(std::optional<Span>& span, Nanos from, Nanos to) {

@@ -233,8 +233,11 @@ class Drawer {
   size_t slices_;
 };
 
-// The run with a margin before and after it; the rest of a long power trace is not of interest.
-Window WholeRun(const PowerTrace& power, const OpTrace& ops, Nanos clock_offset) {
+// What was asked for, or the run with a margin before and after it; the rest of a long power trace
+// is not of interest.
+Window WindowOf(const PowerTrace& power, const OpTrace& ops, const AccountOptions& options,
+                Nanos clock_offset) {
+  if (options.window) return {options.window->from, options.window->to};
   Span span = SpanOf(power).value_or(Span());
   if (const auto run = SpanOf(ops.Glance().All())) {
     const Nanos margin{(run->to - run->from).value / 20};
@@ -245,12 +248,15 @@ Window WholeRun(const PowerTrace& power, const OpTrace& ops, Nanos clock_offset)
   return {span.from, span.to};
 }
 
-// Steps as windows, in order. If they overlap, as steps of several ranks may, the later begins
-// where the earlier ends.
-std::vector<Window> StepWindows(const OpTrace& ops, Nanos clock_offset) {
+// The steps that lie in a window wholly, as windows in order. If they overlap, as steps of several
+// ranks may, the later begins where the earlier ends.
+std::vector<Window> StepWindows(const OpTrace& ops, Nanos clock_offset,
+                                const std::optional<TimeWindow>& within) {
   std::vector<Window> windows;
   for (const RunStep& step : ops.steps) {
-    windows.push_back({step.start + clock_offset, step.end + clock_offset});
+    const Window window = {step.start + clock_offset, step.end + clock_offset};
+    if (within && (window.start < within->from || window.end > within->to)) continue;
+    windows.push_back(window);
   }
   std::sort(windows.begin(), windows.end(),
             [](const Window& a, const Window& b) { return a.start < b.start; });
@@ -265,7 +271,7 @@ std::vector<Window> StepWindows(const OpTrace& ops, Nanos clock_offset) {
 
 Timeline MakeTimeline(const PowerTrace& power, const OpTrace& ops, const AccountOptions& options,
                       Nanos clock_offset, size_t slices) {
-  const Window window = WholeRun(power, ops, clock_offset);
+  const Window window = WindowOf(power, ops, options, clock_offset);
   Timeline timeline;
   timeline.start = window.start;
   timeline.duration =
@@ -278,13 +284,11 @@ Timeline MakeTimeline(const PowerTrace& power, const OpTrace& ops, const Account
 Timeline MakeTimeline(const PowerTrace& power, const OpTrace& ops, const AccountOptions& options,
                       const Footprint& footprint, const TimelineOptions& wanted) {
   const Nanos offset = footprint.clock_offset;
-  std::vector<Window> windows = {WholeRun(power, ops, offset)};
+  std::vector<Window> windows = {WindowOf(power, ops, options, offset)};
   Timeline timeline;
-  if (wanted.step) {
-    const RunStep& step = ops.steps[*wanted.step];
-    windows = {{step.start + offset, step.end + offset}};
-  } else if (wanted.mean) {
-    if (auto steps = StepWindows(ops, offset); !steps.empty()) windows = std::move(steps);
+  if (wanted.mean) {
+    auto steps = StepWindows(ops, offset, options.window);
+    if (!steps.empty()) windows = std::move(steps);
     timeline.averaged = windows.size();
   }
   timeline.start = windows.front().start;

@@ -188,8 +188,9 @@ TEST(TimelineTest, TheMeanIsOverStepsAtTheSameElapsedTime) {
   EXPECT_THAT(timeline.channels[0].other, ElementsAre(0.5, 1));
 
   wanted.mean = false;
-  wanted.step = 1;
-  const Timeline step = MakeTimeline(power, ops, {}, FootprintFeeding({{0}}), wanted);
+  AccountOptions second;
+  second.window = {{Nanos{100}, Nanos{200}, Nanos{0}}};
+  const Timeline step = MakeTimeline(power, ops, second, FootprintFeeding({{0}}), wanted);
   EXPECT_EQ(step.start.value, 100);
   EXPECT_THAT(step.channels[0].mean_w, ElementsAre(DoubleNear(30, 1e-9), DoubleNear(40, 1e-9)));
 }

@@ -113,6 +113,8 @@ struct CompareOptions {
   std::vector<GateLimit> gates;
   // How many runs each side has, in order; empty: each run is a side.
   std::vector<size_t> sides = {};
+  // The runs of a side are the rounds of one recording.
+  bool runs_are_rounds = false;
   std::vector<std::string> side_labels = {};  // empty: made from those of the runs
   double false_discovery = 0.05;
   ComparedEnergy of = ComparedEnergy::kOperations;

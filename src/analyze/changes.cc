@@ -20,16 +20,16 @@ constexpr double kEstimatesRepeat = 0.06;
 // Beside others, runs repeat less well. Where others used 70 % of the energy, rounds of one command
 // deviated by 12 %.
 constexpr double kBesideOthers = 0.15;
+// The rounds of a recording show some of that. What they have in common they do not show: the load,
+// the temperature, where the scheduler put the command.
+constexpr double kBeyondRounds = 0.5;
 // A run of a few steps, or a short one without steps, may see only one state of the machine.
 constexpr double kShortRun = 3;
 constexpr Seconds kShort{10};
 // The variance of a part of the program, in variances of the whole.
 constexpr double kPart = 2;
-// What others used changes our energy by at most this much of it: all of it if the energy of the
-// whole machine is shared out, about half if only ours is, because they also share the power that
-// an idle machine draws.
-constexpr double kLoadOfAll = 1;
-constexpr double kLoadOfOurs = 0.5;
+// Beside others who use more than this, nothing is known of a program.
+constexpr double kMostOthers = 0.999;
 // What a processor draws grows by at most so much a kelvin, because it leaks more and fans turn
 // faster.
 constexpr double kOfAKelvin = 0.003;
@@ -63,18 +63,23 @@ double Apart(const std::vector<double>& a, const std::vector<double>& b) {
   return std::sqrt(std::max(0.0, square));
 }
 
+// By how much others may change what a program takes, as a logarithm. They share the power
+// that the machine draws when idle: if the program hardly does anything else, others who use a
+// share s leave it 1 - s of what it takes alone.
+double LoadOf(const RunConditions& run) {
+  return -std::log1p(-std::min(run.others_share.value_or(0), kMostOthers));
+}
+
 double LoadApart(const SideConditions& before, const SideConditions& after) {
-  std::vector<double> shares_before;
-  std::vector<double> shares_after;
-  double most = kLoadOfOurs;
-  for (const auto& [side, shares] : {std::pair(&before, &shares_before), {&after, &shares_after}}) {
+  std::vector<double> loads_before;
+  std::vector<double> loads_after;
+  for (const auto& [side, loads] : {std::pair(&before, &loads_before), {&after, &loads_after}}) {
     for (const RunConditions* run : side->runs) {
       if (!run->others_share) return 0;
-      shares->push_back(*run->others_share);
-      if (!run->only_ours) most = kLoadOfAll;
+      loads->push_back(LoadOf(*run));
     }
   }
-  return most * Apart(shares_before, shares_after);
+  return Apart(loads_before, loads_after);
 }
 
 // The largest `of_apart` of a device, from its values on both sides, if all runs know it.
@@ -116,20 +121,19 @@ double Fixed(const Circumstances& circumstances) {
 }
 
 double AssumedOf(const SideConditions& side) {
-  if (side.runs.size() > 1) return 0;
   const RunConditions& run = *side.runs.front();
   const double assumed = std::hypot(run.estimated ? kEstimatesRepeat : kRepeats,
                                     kBesideOthers * run.others_share.value_or(0));
+  if (side.runs.size() > 1) return assumed;  // rounds show some states
   const StepBlocks& blocks = *side.blocks.front();
   const bool is_short =
       blocks.steps.empty() ? run.duration && *run.duration < kShort : blocks.too_few();
   return is_short ? kShortRun * assumed : assumed;
 }
 
-// The only run of a side: its blocks, its drift and what is assumed of runs.
-std::vector<Spread> OfOneRun(const RowFigures& run, double assumed, double scale) {
-  std::vector<Spread> parts = {{Square(assumed * run.energy.value * scale)},
-                               {Square(kAnywhere * run.drift.value * scale)}};
+// The only run of a side: its blocks and its drift.
+std::vector<Spread> OfOneRun(const RowFigures& run, double scale) {
+  std::vector<Spread> parts = {{Square(kAnywhere * run.drift.value * scale)}};
   if (run.within) parts.push_back({run.within->variance * scale * scale, run.within->freedom});
   return parts;
 }
@@ -157,33 +161,32 @@ Spread SpreadOf(const SideFigures& before, const SideFigures& after,
     parts.front().variance *= 1 + runs * ratio * ratio;
   }
   if (!several_before && !several_after) {
-    parts = OfOneRun(before.runs.front(), circumstances.before, scale_before);
-    for (const Spread& part : OfOneRun(after.runs.front(), circumstances.after, scale_after)) {
-      parts.push_back(part);
-    }
+    parts = OfOneRun(before.runs.front(), scale_before);
+    for (const Spread& part : OfOneRun(after.runs.front(), scale_after)) parts.push_back(part);
   }
+  parts.push_back({Square(circumstances.before * mean_before)});
+  parts.push_back({Square(circumstances.after * mean_after)});
   const double middle = (mean_before + mean_after) / 2;
   parts.push_back({Fixed(circumstances) * Square(middle)});
   return SumOf(parts);
 }
 
-// The relative variance of a run of `side`, as far as it differs from run to run.
-double OfARun(const SideFigures& side, const SideFigures& other, double assumed) {
+// The relative variance of the mean of `side`, as far as runs show it.
+double OfTheMean(const SideFigures& side, const SideFigures& other) {
   const double mean = side.energy().value;
-  if (side.runs.size() > 1) {
-    return SpreadOfMean(Energies(side)).variance * static_cast<double>(side.runs.size()) /
-           Square(mean);
-  }
-  if (other.runs.size() > 1) return OfARun(other, side, assumed);
-  return SumOf(OfOneRun(side.runs.front(), assumed, 1 / mean)).variance;
+  if (side.runs.size() > 1) return SpreadOfMean(Energies(side)).variance / Square(mean);
+  if (other.runs.size() > 1) return OfTheMean(other, side) * static_cast<double>(other.runs.size());
+  return SumOf(OfOneRun(side.runs.front(), 1 / mean)).variance;
 }
 
-VariationUnit UnitOf(const SideFigures& before, const SideFigures& after, bool has_blocks) {
+VariationUnit UnitOf(const SideFigures& before, const SideFigures& after,
+                     const Circumstances& circumstances) {
   const bool several_before = before.runs.size() > 1;
   const bool several_after = after.runs.size() > 1;
+  if (circumstances.have_rounds && (several_before || several_after)) return VariationUnit::kRounds;
   if (several_before && several_after) return VariationUnit::kRuns;
   if (several_before || several_after) return VariationUnit::kOneSide;
-  return has_blocks ? VariationUnit::kBlocks : VariationUnit::kAssumed;
+  return circumstances.has_blocks ? VariationUnit::kBlocks : VariationUnit::kAssumed;
 }
 
 }  // namespace
@@ -199,14 +202,19 @@ bool SideFigures::known() const {
 
 Joules SideFigures::energy() const { return Joules{MeanOf(Energies(*this))}; }
 
-Circumstances CircumstancesOf(const SideConditions& before, const SideConditions& after) {
+Circumstances CircumstancesOf(const SideConditions& before, const SideConditions& after,
+                              bool runs_are_rounds) {
   Circumstances found;
   found.load = kAnywhere * LoadApart(before, after);
   found.clock = kAnywhere * ClocksApart(before, after);
   found.temperature = kAnywhere * TemperaturesApart(before, after);
-  if (before.runs.size() > 1 || after.runs.size() > 1) return found;
-  found.before = AssumedOf(before);
-  found.after = AssumedOf(after);
+  const bool several = before.runs.size() > 1 || after.runs.size() > 1;
+  found.have_rounds = several && runs_are_rounds;
+  if (several && !found.have_rounds) return found;
+  const double beyond = found.have_rounds ? kBeyondRounds : 1;
+  found.before = beyond * AssumedOf(before);
+  found.after = beyond * AssumedOf(after);
+  if (several) return found;
   found.has_blocks = !before.blocks.front()->too_few() && !after.blocks.front()->too_few();
   return found;
 }
@@ -227,7 +235,7 @@ EnergyChange ChangeOf(const SideFigures& before, const SideFigures& after,
   EnergyChange found;
   found.before = before.energy();
   found.after = after.energy();
-  found.unit = UnitOf(before, after, circumstances.has_blocks);
+  found.unit = UnitOf(before, after, circumstances);
   found.assumed = std::max(circumstances.before, circumstances.after);
   found.load = circumstances.load;
   found.clock = circumstances.clock;
@@ -264,12 +272,16 @@ std::optional<uint64_t> MoreRuns(const SideFigures& before, const SideFigures& a
   const double ratio = after.energy().value / before.energy().value;
   const double effect = std::fabs(std::log(ratio) - std::log1p(limit));
   if (!(ratio > 0) || !std::isfinite(effect)) return std::nullopt;
-  const double of_before = OfARun(before, after, circumstances.before);
-  const double of_after = OfARun(after, before, circumstances.after);
+  // Further recordings, each with its rounds, or further runs.
+  const bool rounds = circumstances.have_rounds;
+  const double count_before = rounds ? 1 : static_cast<double>(before.runs.size());
+  const double count_after = rounds ? 1 : static_cast<double>(after.runs.size());
+  const double of_before = OfTheMean(before, after) * count_before + Square(circumstances.before);
+  const double of_after = OfTheMean(after, before) * count_after + Square(circumstances.after);
   const double fixed = Fixed(circumstances);
   const auto would_show = [&](uint64_t more) {
-    const auto runs_before = static_cast<double>(before.runs.size() + more);
-    const auto runs_after = static_cast<double>(after.runs.size() + more);
+    const double runs_before = count_before + static_cast<double>(more);
+    const double runs_after = count_after + static_cast<double>(more);
     const double freedom = runs_before + runs_after - 2;
     const double error = std::sqrt(of_before / runs_before + of_after / runs_after + fixed);
     return effect >=

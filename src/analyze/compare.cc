@@ -120,7 +120,8 @@ class Comparer {
       comparison_.sides.push_back(std::move(named));
     }
     for (const SideConditions& side : conditions_) {
-      circumstances_.push_back(CircumstancesOf(conditions_.front(), side));
+      circumstances_.push_back(
+          CircumstancesOf(conditions_.front(), side, options_.runs_are_rounds));
     }
   }
 

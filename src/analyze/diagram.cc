@@ -125,101 +125,148 @@ class Descent {
   bool only_with_energy_;
 };
 
+// One figure: first its boxes, then the arrows between them.
+class Figure {
+ public:
+  Figure(const OpTrace& trace, const TraceTree& built, const std::vector<Column>& columns,
+         NodeId node, const DiagramOptions& options)
+      : trace_(trace),
+        built_(built),
+        tree_(built.tree),
+        column_(ColumnOf(columns, options.phase)),
+        node_(node),
+        options_(options),
+        box_of_(built.tree.size(), kOutside) {}
+
+  EnergyDiagram Make() {
+    diagram_.path = NodePath(tree_, node_);
+    diagram_.phase = options_.phase;
+    // A trace may have only part of the dataflow: PyTorch's has flows from forward to backward.
+    const bool described =
+        options_.flows != nullptr && options_.phase.value_or(Phase::kForward) == Phase::kForward;
+    diagram_.has_dataflow = described || !trace_.dataflow.empty();
+    diagram_.described_dataflow = described;
+    AddItself();
+    for (const NodeId child : Children(tree_, node_)) AddPart(child);
+    Gather(diagram_, std::max<size_t>(options_.most_boxes, 2), box_of_);
+    ShareOut();
+    if (described) {
+      AddDescribedFlows(*options_.flows);
+    } else {
+      AddTracedFlows();
+    }
+    for (const auto& [ends, count] : arrows_) {
+      diagram_.arrows.push_back({ends.first, ends.second, count});
+    }
+    return std::move(diagram_);
+  }
+
+ private:
+  static constexpr auto kOutside = static_cast<size_t>(-1);
+
+  DiagramBox* AddBox(NodeId id, double energy) {
+    // With a phase, a node without energy in it is not part of the figure.
+    if (options_.phase && energy == 0) return nullptr;
+    DiagramBox& box = diagram_.boxes.emplace_back();
+    box.energy = IfKnown<Joules>(energy);
+    if (column_ != nullptr && !column_->estimated.empty() && column_->estimated[id]) {
+      box.origin = Origin::kEstimated;
+    }
+    box.type = tree_[id].type;
+    box.path = NodePath(tree_, id);
+    return &box;
+  }
+
+  void AddItself() {
+    const double self = column_ != nullptr ? column_->self[node_] : 0;
+    if (!std::isnan(self) && self <= 0) return;
+    DiagramBox* box = AddBox(node_, self);
+    if (box == nullptr) return;
+    box->name = tree_.IsLeaf(node_) ? tree_[node_].name : "(itself)";
+    box_of_[node_] = diagram_.boxes.size() - 1;
+  }
+
+  void AddPart(NodeId child) {
+    DiagramBox* box = AddBox(child, column_ != nullptr ? column_->total[child] : 0);
+    if (box == nullptr) return;
+    const TreeNode& part = tree_[child];
+    box->name = part.name;
+    box->composite = !tree_.IsLeaf(child);
+    box->folded = part.folded;
+    box->folded_range = part.folded_range;
+    if (!options_.phase && !column_->deviation.empty() && box->energy) {
+      box->deviation = IfKnown<Joules>(column_->deviation[child]);
+    }
+    for (NodeId inner = child; inner < part.end; ++inner) {
+      box_of_[inner] = diagram_.boxes.size() - 1;
+    }
+  }
+
+  void ShareOut() {
+    for (const DiagramBox& box : diagram_.boxes) AddKnown(diagram_.energy, box.energy);
+    for (DiagramBox& box : diagram_.boxes) {
+      if (box.energy && diagram_.energy > Joules{}) box.share = *box.energy / *diagram_.energy;
+    }
+  }
+
+  // A flow between two repeated layers leaves one and enters the other, though both share one
+  // figure. `same_layer` is called only if needed, because it may compare paths.
+  template <typename SameLayer>
+  void AddFlow(NodeId from_node, NodeId to_node, const SameLayer& same_layer) {
+    const size_t from = box_of_[from_node];
+    const size_t to = box_of_[to_node];
+    if (from == kOutside && to == kOutside) return;
+    // What the node does itself is inside the figure, also without a box.
+    if (from == kOutside && from_node == node_) return;
+    if (to == kOutside && to_node == node_) return;
+    const bool leaves = from == kOutside || to == kOutside || !same_layer();
+    if (leaves && from != kOutside) ++diagram_.boxes[from].to_outside;
+    if (leaves && to != kOutside) ++diagram_.boxes[to].from_outside;
+    if (!leaves && from != to) ++arrows_[{from, to}];
+  }
+
+  void AddDescribedFlows(const DescribedFlows& flows) {
+    const auto place = [&](NodeId at) { return flows.place.empty() ? at : flows.place[at]; };
+    // Which of the repeated layers folded into the node contains another.
+    const auto layer_of = [&](NodeId at) {
+      while (at != 0 && place(at) != node_) at = (*flows.unfolded)[at].parent;
+      return at;
+    };
+    for (const Flow& flow : flows.flows) {
+      AddFlow(place(flow.from), place(flow.to),
+              [&] { return layer_of(flow.from) == layer_of(flow.to); });
+    }
+  }
+
+  void AddTracedFlows() {
+    const Instances instances(trace_, tree_, node_);
+    for (const Dataflow& flow : trace_.dataflow) {
+      if (options_.phase && (trace_.kinds[flow.from].phase != *options_.phase ||
+                             trace_.kinds[flow.to].phase != *options_.phase)) {
+        continue;
+      }
+      AddFlow(built_.node_of_kind[flow.from], built_.node_of_kind[flow.to],
+              [&] { return instances.AreSame(flow.from, flow.to); });
+    }
+  }
+
+  const OpTrace& trace_;
+  const TraceTree& built_;
+  const ModelTree& tree_;
+  const Column* column_;  // nothing: no energy in this phase
+  NodeId node_;
+  const DiagramOptions& options_;
+  std::vector<size_t> box_of_;  // by node
+  std::map<std::pair<size_t, size_t>, uint64_t> arrows_;
+  EnergyDiagram diagram_;
+};
+
 }  // namespace
 
 EnergyDiagram MakeDiagram(const OpTrace& trace, const TraceTree& built,
                           const std::vector<Column>& columns, NodeId node,
                           const DiagramOptions& options) {
-  const ModelTree& tree = built.tree;
-  const Column* column = ColumnOf(columns, options.phase);
-  EnergyDiagram diagram;
-  diagram.path = NodePath(tree, node);
-  diagram.phase = options.phase;
-  // A trace may have only part of the dataflow: PyTorch's has flows from forward to backward.
-  const bool described =
-      options.flows != nullptr && options.phase.value_or(Phase::kForward) == Phase::kForward;
-  diagram.has_dataflow = described || !trace.dataflow.empty();
-  diagram.described_dataflow = described;
-
-  constexpr auto kOutside = static_cast<size_t>(-1);
-  std::vector<size_t> box_of(tree.nodes.size(), kOutside);  // by node
-  auto add = [&](NodeId id, double energy) -> DiagramBox* {
-    // With a phase, a node without energy in it is not part of the figure.
-    if (options.phase && energy == 0) return nullptr;
-    diagram.boxes.emplace_back().energy = IfKnown<Joules>(energy);
-    if (column != nullptr && !column->estimated.empty() && column->estimated[id]) {
-      diagram.boxes.back().origin = Origin::kEstimated;
-    }
-    diagram.boxes.back().type = tree.nodes[id].type;
-    return &diagram.boxes.back();
-  };
-  const double none = 0;
-  if (const double self = column != nullptr ? column->self[node] : none;
-      self != 0 && (std::isnan(self) || self > 0)) {
-    if (DiagramBox* box = add(node, self)) {
-      box->name = tree.IsLeaf(node) ? tree.nodes[node].name : "(itself)";
-      box->path = diagram.path;
-      box_of[node] = diagram.boxes.size() - 1;
-    }
-  }
-  for (const NodeId child : Children(tree, node)) {
-    DiagramBox* box = add(child, column != nullptr ? column->total[child] : none);
-    if (box == nullptr) continue;
-    const TreeNode& part = tree.nodes[child];
-    box->name = part.name;
-    box->path = NodePath(tree, child);
-    box->composite = !tree.IsLeaf(child);
-    box->folded = part.folded;
-    box->folded_range = part.folded_range;
-    if (!options.phase && !column->deviation.empty() && box->energy) {
-      box->deviation = IfKnown<Joules>(column->deviation[child]);
-    }
-    for (NodeId inner = child; inner < part.end; ++inner) box_of[inner] = diagram.boxes.size() - 1;
-  }
-  Gather(diagram, std::max<size_t>(options.most_boxes, 2), box_of);
-
-  for (const DiagramBox& box : diagram.boxes) AddKnown(diagram.energy, box.energy);
-  for (DiagramBox& box : diagram.boxes) {
-    if (box.energy && diagram.energy > Joules{}) box.share = *box.energy / *diagram.energy;
-  }
-
-  std::map<std::pair<size_t, size_t>, uint64_t> arrows;
-  // A flow between two repeated layers leaves one and enters the other, though both share one
-  // figure. `same_layer` is called only if needed, because it may compare paths.
-  const auto add_flow = [&](size_t from, size_t to, auto&& same_layer) {
-    if (from == kOutside && to == kOutside) return;
-    const bool leaves = from == kOutside || to == kOutside || !same_layer();
-    if (leaves && from != kOutside) ++diagram.boxes[from].to_outside;
-    if (leaves && to != kOutside) ++diagram.boxes[to].from_outside;
-    if (!leaves && from != to) ++arrows[{from, to}];
-  };
-  if (described) {
-    const DescribedFlows& flows = *options.flows;
-    const auto place = [&](NodeId at) { return flows.place.empty() ? at : flows.place[at]; };
-    // Which of the repeated layers folded into `node` contains a node.
-    const auto layer_of = [&](NodeId at) {
-      while (at != 0 && place(at) != node) at = (*flows.unfolded)[at].parent;
-      return at;
-    };
-    for (const Flow& flow : flows.flows) {
-      add_flow(box_of[place(flow.from)], box_of[place(flow.to)],
-               [&] { return layer_of(flow.from) == layer_of(flow.to); });
-    }
-  } else {
-    const Instances instances(trace, tree, node);
-    for (const Dataflow& flow : trace.dataflow) {
-      if (options.phase && (trace.kinds[flow.from].phase != *options.phase ||
-                            trace.kinds[flow.to].phase != *options.phase)) {
-        continue;
-      }
-      add_flow(box_of[built.node_of_kind[flow.from]], box_of[built.node_of_kind[flow.to]],
-               [&] { return instances.AreSame(flow.from, flow.to); });
-    }
-  }
-  for (const auto& [ends, count] : arrows) {
-    diagram.arrows.push_back({ends.first, ends.second, count});
-  }
-  return diagram;
+  return Figure(trace, built, columns, node, options).Make();
 }
 
 std::vector<EnergyDiagram> MakeDiagrams(const OpTrace& trace, const TraceTree& built,

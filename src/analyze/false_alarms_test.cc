@@ -50,6 +50,39 @@ TEST(WithADifferenceTest, LinesThatChangedAreFoundAndOthersAreNot) {
   EXPECT_LE(rates.FalseDiscovery(), kRarely);
 }
 
+// The share of pairs of recordings of one program that are certain to differ. Recordings deviate by
+// 1 %, their rounds by half of that.
+double AlarmsOfRecordings(bool runs_are_rounds) {
+  constexpr size_t kRounds = 5;
+  std::mt19937_64 random(17);
+  std::normal_distribution<double> normal;
+  size_t alarms = 0;
+  for (size_t pair = 0; pair < kManyPairs; ++pair) {
+    std::vector<SimulatedRun> rounds(2 * kRounds);
+    std::vector<RunToCompare> refs;
+    double of_recording = 0;
+    for (size_t i = 0; i < rounds.size(); ++i) {
+      SimulatedRun& round = rounds[i];
+      if (i % kRounds == 0) of_recording = std::exp(0.01 * normal(random));
+      round.maker.Share(round.maker.Kind("CPU"),
+                        100 * of_recording * std::exp(0.005 * normal(random)), "CPU:0");
+      round.folded = Fold(tree::Build(round.maker.trace()));
+      refs.push_back(
+          {fmt::format("r{}", i), &round.maker.trace(), &round.maker.footprint(), &round.folded});
+    }
+    CompareOptions options;
+    options.sides = {kRounds, kRounds};
+    options.runs_are_rounds = runs_are_rounds;
+    alarms += analyze::Compare(refs, options).verdicts[0].certain ? 1 : 0;
+  }
+  return static_cast<double>(alarms) / kManyPairs;
+}
+
+TEST(WithoutDifferenceTest, RoundsOfTwoRecordingsRaiseNoMoreAlarmsThanRuns) {
+  EXPECT_GT(AlarmsOfRecordings(false), 0.3) << "taken for runs, they do";
+  EXPECT_LE(AlarmsOfRecordings(true), 0.07) << "5 %, and what chance adds";
+}
+
 // The bound of the old rule, which took steps for independent: it must fail here, or the
 // simulation shows nothing.
 TEST(SimulationTest, StepsTakenForIndependentWouldRaiseFalseAlarms) {

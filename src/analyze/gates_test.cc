@@ -115,8 +115,9 @@ TEST(GateTest, ADriftOfTheStepsIsToldApart) {
                           [](const Note& note) { return note.kind == NoteKind::kStepsDrift; }));
 }
 
-Comparison UnderConditions(const RunConditions& before, const RunConditions& after) {
-  auto made = RunsOf({100, 112});
+Comparison UnderConditions(const RunConditions& before, const RunConditions& after,
+                           double energy_after = 112) {
+  auto made = RunsOf({100, energy_after});
   std::vector<RunToCompare> refs = {made[0].Ref(), made[1].Ref()};
   refs[0].conditions = before;
   refs[1].conditions = after;
@@ -153,7 +154,7 @@ TEST(ConditionsTest, EstimatesLoadClocksAndTemperaturesWidenTheInterval) {
   RunConditions busy;
   busy.others_share = 0.32;
   const Comparison loaded = UnderConditions(quiet, busy);
-  EXPECT_NEAR(loaded.verdicts[0].change.load, 0.3 / std::sqrt(3.0), 1e-12);
+  EXPECT_NEAR(loaded.verdicts[0].change.load, std::log(0.98 / 0.68) / std::sqrt(3.0), 1e-12);
   EXPECT_GT(width(loaded), width(plain));
   EXPECT_THAT(PlainText(loaded.notes.back()), HasSubstr("others_load_differs"));
   const Comparison crowded = UnderConditions(busy, busy);
@@ -179,6 +180,20 @@ TEST(ConditionsTest, EstimatesLoadClocksAndTemperaturesWidenTheInterval) {
   EXPECT_GT(width(warmed), width(plain));
   EXPECT_THAT(PlainText(warmed.notes.back()), HasSubstr("temperatures_differ"));
   EXPECT_EQ(UnderConditions(warm, warm).verdicts[0].change.temperature, 0);
+}
+
+// A program that keeps half of one of two CPUs busy, alone and beside a neighbour on a whole one:
+// they share the power of an idle machine by the time that they run.
+TEST(ConditionsTest, ANeighbourWhoSharesTheIdlePowerIsNoChange) {
+  RunConditions alone;
+  alone.others_share = 0;
+  RunConditions beside;
+  beside.others_share = 2.0 / 3;
+  EXPECT_FALSE(UnderConditions(alone, beside, 57).verdicts[0].certain);
+  EXPECT_TRUE(UnderConditions(alone, alone, 57).verdicts[0].certain);
+  beside.others_share = 1;
+  EXPECT_TRUE(UnderConditions(beside, beside, 57).verdicts[0].change.low);
+  EXPECT_FALSE(UnderConditions(alone, beside, 57).verdicts[0].certain);
 }
 
 TEST(VerdictTest, OfGroups) {
@@ -212,6 +227,39 @@ TEST(VerdictTest, ASingleRunVariesAsThoseOfTheOtherSide) {
   const double half = 3.18245 * std::sqrt(32.0 / 3) / 100 * std::sqrt(1.0 / 4 + 1);
   EXPECT_NEAR(std::log1p(*change.high) - std::log1p(*change.low), 2 * half, 1e-5);
   EXPECT_FALSE(found.verdicts[0].certain);
+}
+
+// One recording with its rounds is one sample of the load, the temperature and the scheduler's
+// mood.
+TEST(VerdictTest, RoundsOfOneRecordingASideAreNotCertainOfALittle) {
+  CompareOptions options;
+  options.sides = {4, 4};
+  options.gates = {{"", 0}};
+  auto near = RunsOf({100, 100.4, 99.6, 100, 102.5, 102.9, 102.1, 102.5});
+  EXPECT_TRUE(CompareRuns(near, options).verdicts[0].certain) << "as if they were runs";
+  options.runs_are_rounds = true;
+  const Comparison found = CompareRuns(near, options);
+  const TotalVerdict& verdict = found.verdicts[0];
+  EXPECT_EQ(verdict.change.unit, VariationUnit::kRounds);
+  EXPECT_NEAR(verdict.change.assumed, 0.01, 1e-12) << "half of that of runs";
+  EXPECT_FALSE(verdict.certain);
+  EXPECT_TRUE(found.gates[0].passed);
+  ASSERT_TRUE(verdict.more_runs) << "recordings, not rounds";
+  EXPECT_GT(*verdict.more_runs, 1U);
+  EXPECT_EQ(found.notes.back().kind, NoteKind::kRunsAssumedToRepeat);
+  EXPECT_FALSE(found.differences[0].found);
+  auto far = RunsOf({100, 100.4, 99.6, 100, 125, 125.4, 124.6, 125});
+  EXPECT_TRUE(CompareRuns(far, options).verdicts[0].certain);
+}
+
+TEST(VerdictTest, ASingleRunBesideRoundsIsARecordingToo) {
+  CompareOptions options;
+  options.sides = {4, 1};
+  options.runs_are_rounds = true;
+  auto runs = RunsOf({100, 100.4, 99.6, 100, 103});
+  const TotalVerdict verdict = CompareRuns(runs, options).verdicts[0];
+  EXPECT_EQ(verdict.change.unit, VariationUnit::kRounds);
+  EXPECT_FALSE(verdict.certain);
 }
 
 // With as many more runs as it says, 80 of 100 comparisons are certain.

@@ -38,7 +38,7 @@ Found AddDevices(const Measurement& measured, const std::string& pattern, Budget
   return found;
 }
 
-// Of the whole recording, what a run of the command took in the rounds.
+// What one run of the command took, on average over the rounds.
 Found OfARun(const Measurement& measured, bool ours, const Found& whole) {
   Found found = whole;
   Joules sum;
@@ -59,50 +59,54 @@ Found OfARun(const Measurement& measured, bool ours, const Found& whole) {
   return found;
 }
 
-BudgetVerdict Check(const BudgetLine& line, const Measurement& measured, bool allow_incomplete) {
-  BudgetVerdict verdict;
-  verdict.budget = line;
+// What a line is about; nothing if the recording does not have it, with the reason in `verdict`.
+std::optional<Found> Find(const BudgetLine& line, const Measurement& measured,
+                          BudgetVerdict& verdict) {
+  const auto missing = [&](const char* reason) {
+    verdict.reason = reason;
+    return std::nullopt;
+  };
   if (line.phase) {
-    verdict.reason = "a recording has no phases; beryl account has those of its operations";
-    return verdict;
+    return missing("a recording has no phases; beryl account has those of its operations");
   }
+  const TotalEnergy& total = measured.total;
+  const bool is_ours = !line.whole_run && line.pattern == "ours";
   Found found;
   if (line.whole_run) {
-    const TotalEnergy& total = measured.total;
     found = {total.energy, total.high.value_or(Joules{}), total.origin, total.missing.empty()};
-  } else if (line.pattern == "ours") {
-    const TotalEnergy& total = measured.total;
+  } else if (is_ours) {
     found = {total.ours, total.ours_high.value_or(Joules{}), total.origin,
              total.missing.empty() && total.all_split};
   } else {
     found = AddDevices(measured, line.pattern, verdict);
     if (verdict.matched.empty()) {
-      verdict.reason = "no device has that name; total and ours are the other choices";
-      for (const DeviceEnergy& device : measured.devices) {
-        verdict.nearest.push_back(device.device);
-      }
-      return verdict;
+      for (const DeviceEnergy& device : measured.devices) verdict.nearest.push_back(device.device);
+      return missing("no device has that name; total and ours are the other choices");
     }
   }
-  if (line.per_step) {
-    if (measured.run.time.rounds == 0) {
-      verdict.reason = "a step is a run of the command in a round, and the recording has no rounds";
-      return verdict;
-    }
-    if (!line.whole_run && line.pattern != "ours") {
-      verdict.reason = "of a run of the command, only total and ours are known";
-      return verdict;
-    }
-    found = OfARun(measured, !line.whole_run, found);
+  if (!line.per_step) return found;
+  if (measured.run.time.rounds == 0) {
+    return missing("a step is a run of the command in a round, and the recording has no rounds");
   }
-  if (!found.energy || !std::isfinite(found.energy->value)) {
+  if (!line.whole_run && !is_ours) {
+    return missing("of a run of the command, only total and ours are known");
+  }
+  return OfARun(measured, is_ours, found);
+}
+
+BudgetVerdict Check(const BudgetLine& line, const Measurement& measured, bool allow_incomplete) {
+  BudgetVerdict verdict;
+  verdict.budget = line;
+  const std::optional<Found> found = Find(line, measured, verdict);
+  if (!found) return verdict;
+  if (!found->energy || !std::isfinite(found->energy->value)) {
     verdict.reason = "its energy is unknown";
     return verdict;
   }
-  verdict.energy = found.energy;
+  verdict.energy = found->energy;
   const double whole = ValueOrNan(measured.total.energy);
-  if (whole > 0) verdict.share = found.energy->value / whole;
-  const double value = line.limit_energy ? found.energy->value : verdict.share.value_or(kUnknown);
+  if (whole > 0) verdict.share = found->energy->value / whole;
+  const double value = line.limit_energy ? found->energy->value : verdict.share.value_or(kUnknown);
   const double limit = line.limit_energy ? line.limit_energy->value : line.limit_share.value_or(0);
   if (!std::isfinite(value)) {
     verdict.reason = "its share is unknown: the recording has no energy";
@@ -115,14 +119,14 @@ BudgetVerdict Check(const BudgetLine& line, const Measurement& measured, bool al
     return verdict;
   }
   // A limit that is kept only because readings are missing is not kept.
-  verdict.passed = found.complete || allow_incomplete;
-  if (!found.complete) {
+  verdict.passed = found->complete || allow_incomplete;
+  if (!found->complete) {
     verdict.reason = allow_incomplete ? "as far as it is known: readings are missing"
                                       : "unknown: readings are missing";
-  } else if (line.limit_energy && found.high.value > limit) {
+  } else if (line.limit_energy && found->high.value > limit) {
     verdict.reason = fmt::format("{}up to {} is possible",
-                                 found.origin == Origin::kEstimated ? "an estimate; " : "",
-                                 FormatJoules(found.high));
+                                 found->origin == Origin::kEstimated ? "an estimate; " : "",
+                                 FormatJoules(found->high));
   }
   return verdict;
 }

@@ -22,9 +22,9 @@ struct Spread {
   double variance = 0;
   double freedom = std::numeric_limits<double>::infinity();
 };
-// Of a sum of independent estimates (Welch and Satterthwaite).
+// The spread of a sum of independent estimates (Welch and Satterthwaite).
 Spread SumOf(const std::vector<Spread>& parts);
-// Of the mean of at least two independent values.
+// The spread of the mean of at least two independent values.
 Spread SpreadOfMean(const std::vector<double>& values);
 
 // Which of many hypotheses to reject so that at most `rate` of those rejected are true, on average

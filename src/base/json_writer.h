@@ -8,11 +8,22 @@
 #include <ranges>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/units.h"
 
 namespace beryl {
+
+// The name of a member that is written many times: quoted once.
+class JsonName {
+ public:
+  explicit JsonName(std::string_view name);
+
+ private:
+  friend class JsonWriter;
+  std::string quoted_;  // with its colon
+};
 
 class JsonWriter {
  public:
@@ -23,12 +34,16 @@ class JsonWriter {
   JsonWriter& BeginArray() { return Open('[', ']'); }
   JsonWriter& End();  // ends the innermost object or array
   JsonWriter& Key(std::string_view name);
+  JsonWriter& Key(const JsonName& name);
 
   JsonWriter& Value(std::string_view text);
   JsonWriter& Value(const char* text) { return Value(std::string_view(text)); }
   JsonWriter& Value(double number);
   JsonWriter& Value(bool truth);
-  JsonWriter& Value(std::integral auto number) { return Raw(std::to_string(number)); }
+  JsonWriter& Value(std::integral auto number) {
+    using Number = decltype(number);
+    return Whole(std::conditional_t<std::is_signed_v<Number>, int64_t, uint64_t>{number});
+  }
   template <typename Unit>
   JsonWriter& Value(Scalar<Unit> quantity) {
     return Value(quantity.value);
@@ -45,8 +60,8 @@ class JsonWriter {
     for (const auto& item : list) Value(item);
     return End();
   }
-  template <typename T>
-  JsonWriter& Member(std::string_view name, const T& value) {
+  template <typename Name, typename T>
+  JsonWriter& Member(const Name& name, const T& value) {
     return Key(name).Value(value);
   }
   // A member that is an array of objects; `write` writes the members of one item.
@@ -73,28 +88,33 @@ class JsonWriter {
   // A value that is JSON already, and valid.
   JsonWriter& Json(std::string_view json) { return Raw(json); }
   // Appends ready-made text of further members, each preceded by a comma.
-  JsonWriter& MoreMembers(std::string_view text) {
-    text_ += text;
-    return *this;
-  }
+  JsonWriter& MoreMembers(std::string_view text);
 
   std::string Take();
 
  private:
-  JsonWriter& Open(char open, char close);
-  JsonWriter& Raw(std::string_view text);
-  void Escape(std::string_view line);
-  void Separate();
-  void NewLine();
-
   struct Level {
     char close;
     bool empty = true;
   };
+
+  JsonWriter& Open(char open, char close);
+  JsonWriter& Raw(std::string_view text);
+  template <typename Number>
+  JsonWriter& Whole(Number number);
+  // Room for `bytes` more, and where they go; `Advance` says up to where they went.
+  char* Room(size_t bytes);
+  void Advance(const char* end) { size_ = static_cast<size_t>(end - text_.data()); }
+  // The same behind the comma and the line break that the next value needs.
+  char* Begin(size_t bytes);
+  char* NewLine(char* at) const;
+  void Escape(std::string_view line);
+
   int indent_;
   bool after_key_ = false;
   std::vector<Level> levels_;
-  std::string text_;
+  std::string text_;  // the first `size_` bytes are written
+  size_t size_ = 0;
 };
 
 }  // namespace beryl

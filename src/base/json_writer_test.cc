@@ -30,6 +30,19 @@ TEST(JsonWriterTest, Indents) {
   EXPECT_EQ(writer.Take(), "{\n  \"a\": 1,\n  \"b\": [],\n  \"c\": [\n    2\n  ]\n}");
 }
 
+TEST(JsonWriterTest, ANameIsWrittenAsItsText) {
+  for (const int indent : {0, 2}) {
+    for (const std::string text : {"a", "energy_low_j", "\"odd\" \x01"}) {
+      const JsonName name(text);
+      JsonWriter writer(indent);
+      JsonWriter expected(indent);
+      writer.BeginObject().Member(name, 1).Member(name, "x").End();
+      expected.BeginObject().Member(text, 1).Member(text, "x").End();
+      EXPECT_EQ(writer.Take(), expected.Take());
+    }
+  }
+}
+
 TEST(JsonWriterTest, AnyBytesBecomeAValidString) {
   JsonWriter writer;
   writer.BeginArray().Value("q\" b\\ é \xff \x01 \n").End();

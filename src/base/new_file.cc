@@ -159,6 +159,11 @@ Status NewFile::Write(std::string_view bytes) const {
   return {};
 }
 
+void NewFile::BeginSync(uint64_t from, uint64_t to) const {
+  (void)::sync_file_range(fd_, static_cast<off64_t>(from), static_cast<off64_t>(to - from),
+                          SYNC_FILE_RANGE_WRITE);
+}
+
 Status NewFile::Place(bool synced) {
   if (placed_) return {};
   if (synced && ::fdatasync(fd_) != 0) return Failure();

@@ -2,6 +2,9 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <cstdio>
 #include <cstdlib>
@@ -28,6 +31,12 @@ OutOfMemory::OutOfMemory(size_t wanted) noexcept {
   std::snprintf(text_.data(), text_.size(),
                 "out of memory: %.1f MB more are needed beside the %.0f MB in use",
                 static_cast<double>(wanted) * 1e-6, InUse() * 1e-6);
+}
+
+void GiveBackMemory() {
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
 }
 
 }  // namespace beryl

@@ -1,4 +1,5 @@
-// What the program's operator new throws: an error that names the amount.
+// What the program's operator new throws: an error that names the amount. And what keeps it from
+// being needed.
 #pragma once
 
 #include <array>
@@ -17,5 +18,9 @@ class OutOfMemory : public std::bad_alloc {
  private:
   std::array<char, 120> text_{};
 };
+
+// Returns to the system what was freed in pieces, which the allocator keeps otherwise. To be called
+// where much was freed and much will be needed; takes milliseconds.
+void GiveBackMemory();
 
 }  // namespace beryl

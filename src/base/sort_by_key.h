@@ -2,8 +2,10 @@
 // comparison sort from a few thousand entries on. Bytes that are the same in all keys cost nothing.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace beryl {
@@ -58,10 +60,39 @@ inline void RadixSort(std::vector<KeyedIndex>& entries) {
   }
 }
 
-// Traces are written nearly in order of time, so try that first. An interrupted attempt keeps
-// entries with equal keys in order, because it only moves an entry past larger ones.
+// Merges what is a few sorted pieces one after the other, such as the operations of several
+// devices; returns false, with the same entries, if there are more.
+inline bool MergeFewPieces(std::vector<KeyedIndex>& entries) {
+  constexpr size_t kFew = 8;
+  const auto is_before = [](const KeyedIndex& a, const KeyedIndex& b) { return a.key < b.key; };
+  std::vector<std::ptrdiff_t> ends = {0};
+  for (auto end = entries.begin(); end != entries.end();) {
+    if (ends.size() > kFew) return false;
+    end = std::is_sorted_until(end, entries.end(), is_before);
+    ends.push_back(end - entries.begin());
+  }
+  std::vector<KeyedIndex> merged(ends.size() > 2 ? entries.size() : 0);
+  // Neighbours only, so that equal keys stay in order.
+  while (ends.size() > 2) {
+    std::vector<std::ptrdiff_t> longer = {0};
+    for (size_t piece = 1; piece < ends.size(); piece += 2) {
+      const size_t last = std::min(piece + 1, ends.size() - 1);
+      const auto from = entries.begin();
+      std::merge(from + ends[piece - 1], from + ends[piece], from + ends[piece], from + ends[last],
+                 merged.begin() + ends[piece - 1], is_before);
+      longer.push_back(ends[last]);
+    }
+    entries.swap(merged);
+    ends = std::move(longer);
+  }
+  return true;
+}
+
+// Traces are written nearly in order of time, or device after device, so try these first. An
+// interrupted attempt keeps entries with equal keys in order, because it only moves an entry past
+// larger ones.
 inline void SortByKey(std::vector<KeyedIndex>& entries) {
-  if (!NudgeIntoOrder(entries)) RadixSort(entries);
+  if (!MergeFewPieces(entries) && !NudgeIntoOrder(entries)) RadixSort(entries);
 }
 
 }  // namespace beryl

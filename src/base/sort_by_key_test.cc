@@ -49,6 +49,19 @@ TEST(SortByKeyTest, EqualKeysStayInOrder) {
   ExpectSortsLikeStableSort(keys);
 }
 
+TEST(SortByKeyTest, SortedPiecesOneAfterTheOther) {
+  std::mt19937_64 random(4);
+  for (size_t pieces = 1; pieces < 20; ++pieces) {
+    std::vector<uint64_t> keys;
+    for (size_t piece = 0; piece < pieces; ++piece) {
+      const auto start = static_cast<std::ptrdiff_t>(keys.size());
+      for (size_t size = random() % 500; size > 0; --size) keys.push_back(random() % 1000);
+      std::sort(keys.begin() + start, keys.end());
+    }
+    ExpectSortsLikeStableSort(keys);
+  }
+}
+
 TEST(SortByKeyTest, NearlySorted) {
   std::mt19937_64 random(3);
   std::vector<uint64_t> keys(10'000);

@@ -44,7 +44,7 @@ struct Prefix {
   const char* name;
 };
 
-// Of valid UTF-8 of more than one byte.
+// `character` is valid UTF-8 of more than one byte.
 uint32_t DecodeUtf8(std::string_view character) {
   uint32_t code = static_cast<unsigned char>(character[0]) & (0xFFU >> (character.size() + 1));
   for (const char c : character.substr(1)) {
@@ -138,6 +138,14 @@ std::string_view Trim(std::string_view text) {
   const size_t start = text.find_first_not_of(" \t\r\n");
   if (start == std::string_view::npos) return {};
   return text.substr(start, text.find_last_not_of(" \t\r\n") - start + 1);
+}
+
+std::string LowerCase(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](char letter) {
+    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+  });
+  return lower;
 }
 
 std::vector<std::string_view> Split(std::string_view text, char separator) {

@@ -20,6 +20,8 @@ std::optional<Nanos> ParseMicros(std::string_view text);
 std::optional<double> ParseNumber(std::string_view text);
 
 std::string_view Trim(std::string_view text);
+// A to Z in small letters; everything else stays.
+std::string LowerCase(std::string_view text);
 std::vector<std::string_view> Split(std::string_view text, char separator);
 // "a, b": the names in a list with commas, without blanks around them and without empty ones.
 std::vector<std::string> SplitNames(std::string_view list);

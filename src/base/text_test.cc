@@ -129,6 +129,10 @@ TEST(SplitTest, KeepsEmptyParts) {
   EXPECT_THAT(Split("", ','), ElementsAre(""));
 }
 
+TEST(LowerCaseTest, ChangesLettersOfAsciiAlone) {
+  EXPECT_EQ(LowerCase("Transfer-ENCODING \xC3\x9C[@`{"), "transfer-encoding \xC3\x9C[@`{");
+}
+
 TEST(TrimTest, TakesBlanksOffBothEnds) {
   EXPECT_EQ(Trim(" \t a b\r\n"), "a b");
   EXPECT_EQ(Trim(" \n"), "");

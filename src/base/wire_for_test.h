@@ -5,12 +5,14 @@
 #include <string>
 #include <string_view>
 
+#include "base/wire_writer.h"
+
 namespace beryl {
 
 inline std::string WireVarint(uint64_t number) {
   std::string bytes;
-  for (; number > 0x7F; number >>= 7) bytes += static_cast<char>((number & 0x7F) | 0x80);
-  return bytes += static_cast<char>(number);
+  PutVarint(bytes, number);
+  return bytes;
 }
 
 inline std::string WireTag(uint32_t field, uint32_t kind) {

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -18,20 +19,21 @@ inline void PutInteger(std::string& out, uint32_t field, uint64_t value) {
   PutVarint(out, field << 3);
   PutVarint(out, value);
 }
-// The lowest byte first, as fixed-size numbers are written in most formats.
+// The lowest byte first, as most formats write numbers of a fixed size.
 template <typename Number>
 void PutFixed(std::string& out, Number number) {
-  for (size_t shift = 0; shift < 8 * sizeof(Number); shift += 8) {
-    out += static_cast<char>(number >> shift);
-  }
+  static_assert(std::endian::native == std::endian::little);
+  char bytes[sizeof(Number)];
+  std::memcpy(bytes, &number, sizeof(Number));
+  out.append(bytes, sizeof(Number));
 }
 inline void PutDouble(std::string& out, uint32_t field, double value) {
   PutVarint(out, (field << 3) | 1);
-  PutFixed(out, std::bit_cast<uint64_t>(value));
+  PutFixed(out, value);
 }
 inline void PutFloat(std::string& out, uint32_t field, float value) {
   PutVarint(out, (field << 3) | 5);
-  PutFixed(out, std::bit_cast<uint32_t>(value));
+  PutFixed(out, value);
 }
 inline void PutBytes(std::string& out, uint32_t field, std::string_view bytes) {
   PutVarint(out, (field << 3) | 2);

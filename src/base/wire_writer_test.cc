@@ -54,5 +54,18 @@ TEST(GzipTest, ComesBackAsItWas) {
   }
 }
 
+TEST(GzipTest, LittleEffortComesBackToo) {
+  std::string bytes;
+  for (int i = 0; i < 100'000; ++i) bytes += std::to_string(i * i % 1009) + ',';
+  const std::string packed = Gzip(bytes, Effort::kLittle);
+  EXPECT_LT(packed.size(), bytes.size());
+  EXPECT_GT(packed.size(), Gzip(bytes).size());
+  auto source = ByteSource::FromMemory(packed, "packed");
+  auto back = ReadAll(source, 2'000'000);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(*back, bytes);
+  EXPECT_EQ(source.damage(), "");
+}
+
 }  // namespace
 }  // namespace beryl

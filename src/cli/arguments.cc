@@ -112,14 +112,9 @@ void AddReadingOptions(Command& command, RunArguments& arguments) {
 }
 
 void AddAccountOptions(Command& command, RunArguments& arguments) {
-  command.Choice<account::Policy>(
-      "--policy", arguments.policy,
-      {{"auto", account::Policy::kAuto},
-       {"hold", account::Policy::kHold},
-       {"linear", account::Policy::kLinear},
-       {"exact", account::Policy::kExact}},
-      "Power between two readings of a gauge: hold the last reading, or interpolate "
-      "linearly. Energy counters are always exact. auto: hold and exact");
+  command.Choice("--policy", arguments.policy, flows::PolicyWords(),
+                 "Power between two readings of a gauge: hold the last reading, or interpolate "
+                 "linearly. Energy counters are always exact. auto: hold and exact");
   const auto offset = command.Option(
       "--clock-offset-us X", arguments.clock_offset_us,
       "Microseconds to add to operation times to convert them to the clock of the power trace");
@@ -146,26 +141,48 @@ void AddAccountOptions(Command& command, RunArguments& arguments) {
   AddReadingOptions(command, arguments);
 }
 
+void AddWindowOptions(Command& command, flows::WindowRequest& window) {
+  command.Option("--from TIME", window.from,
+                 "Only from then on: seconds since the run's start (2.5, or 250ms), "
+                 "2026-11-18T01:32:48.5Z, or @ and microseconds on the power trace's clock");
+  command.Option(fmt::format("--{} TIME", window.end), window.to, "Only up to then");
+  command.Option("--step STEP", window.step, "Only this step, its number or name; or steps, 2-5");
+}
+
+void AddOneRunOptions(Command& command, RunArguments& arguments) {
+  AddInputOptions(command, arguments);
+  AddAccountOptions(command, arguments);
+  AddWindowOptions(command, arguments.window);
+}
+
 void AddPhaseOption(Command& command, std::optional<Phase>& phase) {
-  command.Choice<std::optional<Phase>>("--phase", phase,
-                                       {{"forward", Phase::kForward},
-                                        {"backward", Phase::kBackward},
-                                        {"optimizer", Phase::kOptimizer}},
-                                       "Show only this pass; default: all");
+  command.Choice("--phase", phase, flows::PhaseWords(), "Show only this pass; default: all");
+}
+
+std::function<void(uint64_t)> ShowProgress(const std::string& what, uint64_t size) {
+  auto shown = std::make_shared<Progress>(what, size, ::isatty(STDERR_FILENO) == 1);
+  return [shown](uint64_t bytes) { shown->Update(bytes); };
 }
 
 Result<flows::RunOptions> ReadOptions(const RunArguments& arguments) {
   auto options = TRY(flows::RunOptionsOf(arguments));
   options.watch_reading = [](const std::string& file, uint64_t size) {
-    auto shown = std::make_shared<Progress>("reading " + file, size, ::isatty(STDERR_FILENO) == 1);
-    return [shown](uint64_t bytes) { shown->Update(bytes); };
+    return ShowProgress("reading " + file, size);
   };
   return options;
 }
 
+void AddEntryOptions(Command& command, LibraryEntry& entry) {
+  command.Option("--name TEXT", entry.name, "Its name; default: that of the file");
+  command.Option("--tag TAG", entry.tags, "A word to find it by; repeatable");
+  command.Option("--notes TEXT", entry.notes, "Whatever is worth knowing about it");
+  command.Option("--model NAME", entry.model, "The model that ran");
+  command.Option("--machine NAME", entry.machine, "Where it ran; default: as a recording says");
+  command.Option("--accuracy X", entry.figures.accuracy, "Accuracy, to compare with its energy");
+}
+
 void AddAnalysisOptions(Command& command, AnalysisArguments& arguments, views::Formats formats) {
-  AddInputOptions(command, arguments.run);
-  AddAccountOptions(command, arguments.run);
+  AddOneRunOptions(command, arguments.run);
   AddRunModelOptions(command, arguments.model);
   AddOutputOptions(command, arguments.output, formats);
 }
@@ -210,16 +227,8 @@ void AddTrainingOptions(Command& command, learn::TrainOptions& arguments) {
 }
 
 void AddMethodOptions(Command& command, learn::TrainOptions& arguments) {
-  std::vector<std::pair<std::string, Method>> methods;
-  for (const MethodLook& look : Methods()) {
-    if (!look.help.empty()) methods.emplace_back(look.name, look.method);
-  }
-  command.Choice("--method", arguments.method, methods, "Method of prediction");
-  std::vector<std::pair<std::string, FeatureSet>> sets;
-  for (const char* name : {"all", "resource", "model"}) {
-    sets.emplace_back(name, *ParseFeatureSet(name));
-  }
-  command.Choice("--features", arguments.features, sets,
+  command.Choice("--method", arguments.method, flows::MethodWords(), "Method of prediction");
+  command.Choice("--features", arguments.features, flows::FeatureSetWords(),
                  "Features to use: a run's resources, the model's description, or all");
   AddTrainingOptions(command, arguments);
 }

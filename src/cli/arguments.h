@@ -49,6 +49,10 @@ void AddReadingOptions(Command& command, RunArguments& arguments);
 // These, and how energy is attributed: --policy, the clock, --idle-power, --feed,
 // --whole-machine, --only-ours.
 void AddAccountOptions(Command& command, RunArguments& arguments);
+// --from, --to (or as `window.end` names it), --step.
+void AddWindowOptions(Command& command, flows::WindowRequest& window);
+// All of these, of one run: which, how to account it, and what part of it.
+void AddOneRunOptions(Command& command, RunArguments& arguments);
 inline void AddThreadsOption(Command& command, std::optional<int>& threads) {
   command.Option("--threads N", threads, "Threads to work with; default: one per CPU",
                  Between(0, 1024));
@@ -73,8 +77,13 @@ inline void AddLabelsOption(Command& command, std::string& labels) {
   command.Option("--labels A,B,...", labels, "Names for the runs; default: their file names");
 }
 
-// With a progress bar on a terminal.
+// A progress bar, on a terminal: called with the bytes so far, gone when it is.
+std::function<void(uint64_t)> ShowProgress(const std::string& what, uint64_t size);
+// With progress bars.
 Result<flows::RunOptions> ReadOptions(const RunArguments& arguments);
+
+// What the user says of what is kept: --name, --tag, --notes, --model, --machine, --accuracy.
+void AddEntryOptions(Command& command, LibraryEntry& entry);
 
 // Shared by the commands that analyse one run.
 struct AnalysisArguments {

@@ -1,5 +1,4 @@
 
-#include <algorithm>
 #include <csignal>
 
 #include "cli/services.h"
@@ -35,6 +34,8 @@ namespace beryl::cli {
   COMMAND("Serve", AddServe)                \
   COMMAND("Serve", AddMonitor)              \
   COMMAND("Serve", AddLibrary)              \
+  COMMAND("Serve", AddPush)                 \
+  COMMAND("Serve", AddPull)                 \
   COMMAND("Set up", AddDemo)                \
   COMMAND("Set up", AddCompletion)          \
   COMMAND("As in the paper", AddFootprints) \
@@ -60,29 +61,6 @@ EXAMPLES
   beryl describe bert-base-uncased --batch 8 --seq 128     the work of a model, without a run
   beryl predict bert-base-uncased --batch 8 --seq 128      and its energy)";
 
-// The first word that is neither a command nor a known option; empty if all are known.
-std::string UnknownWord(const Command& app, int argc, char** argv) {
-  std::vector<std::string> known;
-  const auto chosen = app.chosen();
-  if (!chosen) {
-    for (const auto& command : app.subcommands()) known.push_back(command.name);
-    if (argc < 2 || argv[1][0] == '-') return "";
-    return fmt::format("unknown command '{}'{}", argv[1], flows::NearNames(argv[1], known));
-  }
-  for (const auto& option : chosen->options) {
-    known.insert(known.end(), option.names.begin(), option.names.end());
-  }
-  std::erase_if(known, [](const std::string& name) { return !name.starts_with("--"); });
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
-    if (word.starts_with("--") && word != "--" &&
-        std::count(known.begin(), known.end(), word) == 0) {
-      return fmt::format("unknown option '{}'{}", word, flows::NearNames(word, known));
-    }
-  }
-  return "";
-}
-
 }  // namespace
 
 int Run(int argc, char** argv) {
@@ -97,7 +75,8 @@ int Run(int argc, char** argv) {
     const auto chosen = program.chosen();
     const std::string where = chosen ? "beryl " + chosen->name : "beryl";
     // A missing word is often just misspelt; then that is the better message.
-    const std::string unknown = UnknownWord(program, argc, argv);
+    const std::string unknown =
+        flows::UnknownWord({argv + 1, argv + argc}, program.subcommands(), chosen);
     Say("{}: {}\nSee {} --help\n", where, unknown.empty() ? parsing.refusal : Printable(unknown),
         where);
     return kMisuse;

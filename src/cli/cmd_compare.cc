@@ -22,10 +22,10 @@ Names are operations with repeated layers folded; --level compares modules or a 
 may be of different programs: names that only one of them has are counted and marked.
 
 SEVERAL RUNS
-  A1 A2 A3 -- B1 B2 B3 compares two sides by how much their runs differ. In a recording with --repeat, each
-  round is a run, if no side has several recordings. With one run per side, its steps show how it varies, and the
-  variation between runs is assumed (the result says how much). Recordings without operations are compared by the energy of the
-  watched processes, or else of the machine.
+  A1 A2 A3 -- B1 B2 B3 compares two sides by how much their runs differ. With one run per side, its steps or the
+  rounds of record --repeat show how it varies, and the variation between runs is assumed (the result says how
+  much). Recordings without operations are compared by the energy of the watched processes, or else of the
+  machine.
 
 RUNS BESIDE MODELS
   Instead of a run, NAME|CONFIG@PROFILE is the prediction of a profile for a model, and NAME|CONFIG is the
@@ -76,13 +76,8 @@ bool WantsTree(const CompareArguments& arguments) {
 Result<int> CompareOnOneTree(const CompareArguments& arguments, flows::ComparePlan plan) {
   TRY(views::CheckFormat(views::kFormats<SideBySide>, arguments.output.format,
                          "a comparison on one tree"));
-  const auto level = ParseLevel(arguments.level);
-  if (!arguments.level.empty() && !level) {
-    return MisuseError(fmt::format(
-        "--level '{}': on one tree, expected model, module, ml, math or kernel", arguments.level));
-  }
-  const auto labels = TRY(flows::LabelRuns(plan.runs, arguments.labels));
-  for (size_t i = 0; i < labels.size(); ++i) plan.on_tree[i].label = labels[i];
+  const auto level = TRY(flows::LevelOnTree(arguments.level));
+  TRY(flows::LabelOperands(arguments.labels, plan));
   flows::SideBySideOptions options;
   options.run = TRY(ReadOptions(arguments.run));
   options.describe = TRY(flows::DescribeOptionsOf(arguments.described));

@@ -48,7 +48,7 @@ Result<int> RunDescribe(const DescribeArguments& arguments) {
 void AddDescribe(Command& program, const char* group) {
   auto [command, arguments] = program.Subcommand(kText, group, RunDescribe);
   AddModelOptions(command, arguments.model).front().Required();
-  AddSizeOptions(command, arguments.model.batch, arguments.model.seq, "default: 1, and 128 tokens");
+  AddSizeOptions(command, arguments.model.batch, arguments.model.seq, "default: 1 x 128 tokens");
   AddTreeOptions(command, arguments.tree);
   AddOutputOptions(command, arguments.output, views::kFormats<Description>);
 }

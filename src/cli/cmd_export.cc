@@ -55,7 +55,7 @@ Result<int> RunStreaming(const ExportArguments& arguments) {
   const auto& [run, report, used, view] = analysis;
   if (bundle) {
     auto traces = TRY(flows::TracesToBundle(run));
-    ExportedRun exported = flows::ExportOf(run, report, used, views::NeedsOf(output.format));
+    ExportedRun exported = flows::ExportOf(run, report, views::NeedsOf(output.format));
     exported.traces = std::move(traces);
     TRY(views::WritePerfettoBundle(exported, ByteSource::Open,
                                    [&](std::string_view bytes) { return file.Append(bytes); }));
@@ -81,7 +81,7 @@ Result<int> RunExport(const ExportArguments& arguments) {
   const ExportNeeds needs = views::NeedsOf(to);
   const auto make = [&](Analysis& analysis) -> Result<std::string> {
     auto& [run, report, options, view] = analysis;
-    ExportedRun exported = flows::ExportOf(run, report, options, needs);
+    ExportedRun exported = flows::ExportOf(run, report, needs);
     TakeTreeArguments(arguments.tree, view);
     views::CutStacks(exported, view);
     std::vector<Note> notes;
@@ -97,8 +97,8 @@ Result<int> RunExport(const ExportArguments& arguments) {
 void AddExport(Command& program, const char* group) {
   auto [command, arguments] = program.Subcommand(kText, group, RunExport);
   AnalysisArguments& analysis = arguments.analysis;
-  AddInputOptions(command, analysis.run);
-  AddAccountOptions(command, analysis.run);
+  analysis.run.window.end = "until";
+  AddOneRunOptions(command, analysis.run);
   AddRunModelOptions(command, analysis.model);
   command.Choice("--to", analysis.output.format, views::kExportFormats.Named(), "Format to write")
       .Required();

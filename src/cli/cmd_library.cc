@@ -1,9 +1,6 @@
-#include <unistd.h>
-
 #include <memory>
 #include <utility>
 
-#include "base/progress.h"
 #include "cli/arguments.h"
 #include "flows/edit_library.h"
 #include "flows/library_export.h"
@@ -158,14 +155,7 @@ void AddAdd(Command& program) {
                   {"profile", EntryKind::kProfile},
                   {"dataset", EntryKind::kDataset}},
                  "What the files are");
-  command.Option("--name TEXT", entry.name, "Its name; default: that of the file");
-  command.Option("--tag TAG", entry.tags, "A word to find it by; repeatable");
-  command.Option("--notes TEXT", entry.notes, "Whatever is worth knowing about it");
-  command.Option("--model NAME", entry.model, "The model that ran");
-  command.Option("--machine NAME", entry.machine,
-                 "The machine that it ran on; default: the one that a recording names");
-  command.Option("--accuracy X", entry.figures.accuracy,
-                 "Accuracy of the model, to compare with its energy");
+  AddEntryOptions(command, entry);
   AddReadingOptions(command, arguments.run);
   AddOutputOptions(command, arguments.output, views::kFormats<EntryList>);
 }
@@ -222,9 +212,8 @@ Result<int> RunVerify(const LibraryArguments& arguments) {
   bool is_whole = false;
   const auto verify = [&](auto&) -> Result<LibraryCheck> {
     const auto library = TRY(OpenToRead(arguments));
-    Progress progress("verify", TRY(library->Count()).file_bytes, ::isatty(STDERR_FILENO) == 1);
-    auto check = TRY(
-        flows::VerifyLibrary(*library, [&](uint64_t done, uint64_t) { progress.Update(done); }));
+    const auto shown = ShowProgress("verify", TRY(library->Count()).file_bytes);
+    auto check = TRY(flows::VerifyLibrary(*library, [&](uint64_t done, uint64_t) { shown(done); }));
     is_whole = check.problems.empty();
     return check;
   };

@@ -117,7 +117,7 @@ void AddPredict(Command& program, const char* group) {
       command.Option("--data DATA", arguments.data, std::string("Features of runs. ") + kDataHelp);
   AddModelOption(command, arguments.data_model).Needs(data);
   AddSizeOptions(command, arguments.described.batch, arguments.described.seq,
-                 "default: all in DATA; 1 and 128 tokens for a model");
+                 "default: all in DATA; 1 x 128 tokens for a model");
   AddTreeOptions(command, arguments.tree);
   command
       .Option("--budget FILE", arguments.budget,

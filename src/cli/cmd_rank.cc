@@ -51,8 +51,7 @@ void AddRankAs(Command& program, const char* group, const CommandText& text,
                std::optional<Kind> kind = {}) {
   auto [command, arguments] = program.Subcommand(text, group, RunRank);
   arguments.options.kind = kind.value_or(Kind::kStef);
-  AddInputOptions(command, arguments.analysis.run);
-  AddAccountOptions(command, arguments.analysis.run);
+  AddOneRunOptions(command, arguments.analysis.run);
   if (!kind) {
     command.Choice<Kind>("--by", arguments.options.kind,
                          {{"energy", Kind::kStef}, {"power", Kind::kStpf}}, "What to rank by");

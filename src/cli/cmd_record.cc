@@ -97,7 +97,7 @@ int RunRecord(const RecordArguments& arguments) {
     Say("stopped before the command started: nothing was recorded\n");
     return done->exit_code;
   }
-  const auto report = flows::ReadMeasurement(done->file, {}, arguments.electricity);
+  const auto report = flows::ReadMeasurement(done->file, {.electricity = arguments.electricity});
   // Nobody knows whether a budget is kept.
   if (!report && !budget->empty()) return code(Fail(report.error()));
   if (!report) {

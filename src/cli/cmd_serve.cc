@@ -8,7 +8,7 @@ const CommandText kServeText = {
   /api/v1/models, profiles, describe, predict: what the commands of these names print with --format json.
   Parameters have the names of their options: /api/v1/predict?model=gpt2&batch=8&seq=128
   /api/v1/runs: the runs in a library (beryl library), uploads, and account, rank, diagram, timeline,
-  measurement and export of each.
+  measurement and export of each. /api/v1/datasets, jobs: data sets, and training and evaluating with them.
   /healthz, /metrics (Prometheus). docs/serve.md describes them, and nginx and systemd.
 
 WHO MAY CONNECT
@@ -51,7 +51,10 @@ void AddServeOptions(Command& command, server::ServeRequest& arguments) {
   command.Option("--body-time TIME", arguments.body_time,
                  "Most time for its body and for the answer, plus 1 s for every 16 KiB");
   command.Option("--idle-time TIME", arguments.idle_time, "Close connections that idle this long");
-  command.Option("--threads N", options.limits.workers, "Threads that make answers");
+  command.Option("--threads N", options.limits.workers, "Threads that make answers",
+                 Between(0, 1024));
+  command.Option("--jobs N", options.jobs, "Jobs at a time; 0: leave them to other servers",
+                 Between(0, 1024));
 }
 
 void AddServe(Command& program, const char* group) {

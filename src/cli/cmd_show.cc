@@ -30,8 +30,7 @@ EXAMPLES
 
 struct ShowArguments {
   std::string file;
-  account::MeasureOptions measure;
-  flows::ElectricityRequest electricity;
+  flows::MeasureRequest measure;
   std::optional<int> top;
   std::string budget;
   bool allow_incomplete = false;
@@ -41,8 +40,7 @@ struct ShowArguments {
 Result<int> RunShow(const ShowArguments& arguments) {
   const auto budget = TRY(flows::ReadBudget(arguments.budget));
   auto output = TRY(Output::Open(arguments.output));
-  auto measured =
-      TRY(flows::ReadMeasurement(arguments.file, arguments.measure, arguments.electricity));
+  auto measured = TRY(flows::ReadMeasurement(arguments.file, arguments.measure));
   measured.budget = flows::CheckBudget(budget, measured, arguments.allow_incomplete);
   views::ViewOptions view = output.view();
   view.top = arguments.top;
@@ -58,16 +56,15 @@ Result<int> RunShow(const ShowArguments& arguments) {
 
 void AddShow(Command& program, const char* group) {
   auto [command, arguments] = program.Subcommand(kText, group, RunShow);
-  arguments.measure.slices = 240;
+  arguments.measure.options.slices = 240;
   command.Argument("FILE", arguments.file, "A recording of beryl record, or any run file")
       .Required();
-  command.Choice<account::SplitRule>(
-      "--split", arguments.measure.split,
-      {{"busy", account::SplitRule::kBusy}, {"capacity", account::SplitRule::kCapacity}},
-      "How energy is divided by CPU time");
-  AddSlicesOption(command, arguments.measure.slices, "Time slices of the power curve");
+  command.Choice("--split", arguments.measure.options.split, flows::SplitWords(),
+                 "How energy is divided by CPU time");
+  AddWindowOptions(command, arguments.measure.window);
+  AddSlicesOption(command, arguments.measure.options.slices, "Time slices of the power curve");
   AddTopOption(command, arguments.top, "Processes to list in a table");
-  AddElectricityOptions(command, arguments.electricity);
+  AddElectricityOptions(command, arguments.measure.electricity);
   AddMeasuredBudgetOption(command, arguments.budget);
   AddAllowIncompleteOption(command, arguments.allow_incomplete);
   AddOutputOptions(command, arguments.output, views::kFormats<Measurement>);

@@ -25,9 +25,8 @@ struct TimelineArguments {
 
 Result<int> RunTimeline(const TimelineArguments& arguments) {
   return RunAnalysis(arguments.analysis, [&](const Analysis& analysis) -> Result<std::string> {
-    const auto& [run, report, options, view] = analysis;
-    const auto timeline = TRY(flows::TimelineOf(run, report, options, arguments.request));
-    return views::Write(report, timeline, arguments.analysis.output.format, view);
+    const auto timeline = TRY(flows::TimelineOf(analysis.run, analysis.report, arguments.request));
+    return views::Write(analysis.report, timeline, arguments.analysis.output.format, analysis.view);
   });
 }
 
@@ -35,20 +34,14 @@ Result<int> RunTimeline(const TimelineArguments& arguments) {
 
 void AddTimeline(Command& program, const char* group) {
   auto [command, arguments] = program.Subcommand(kText, group, RunTimeline);
-  AddInputOptions(command, arguments.analysis.run);
-  AddAccountOptions(command, arguments.analysis.run);
+  AddOneRunOptions(command, arguments.analysis.run);
   const auto node = AddNodeOption(command, arguments.request.node,
                                   "Colour the parts of this node: its path, or the end of it");
   command
       .Option("--level N", arguments.request.level,
               "Colour all nodes at this depth; 1: the top nodes", Between(1, 200))
       .Excludes({node});
-  const auto step = command.Option("--step STEP", arguments.request.step,
-                                   "Show only this step: its number or name");
-  command
-      .Flag("--mean", arguments.request.mean,
-            "Show the mean over all steps, from the start of each")
-      .Excludes({step});
+  command.Flag("--mean", arguments.request.mean, "The mean over the steps, from the start of each");
   AddSlicesOption(command, arguments.request.slices, "Time slices");
   AddOutputOptions(command, arguments.analysis.output, views::kFormats<Timeline>);
 }

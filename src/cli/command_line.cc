@@ -182,9 +182,9 @@ Status Command::CheckOutputs() const {
     std::vector<flows::GivenValue> others;
     for (const auto& place : also_reads_) others.push_back({place()});
     for (const CLI::Option* option : app_->get_options()) {
-      if (option == output || option == words_ || option->get_items_expected_max() == 0) continue;
-      // One of several words, or free text.
-      const bool is_word = option->get_type_name().starts_with("TEXT");
+      if (option == output || option->get_items_expected_max() == 0) continue;
+      // One of several words, free text, or a word of a program to run.
+      const bool is_word = option == words_ || option->get_type_name().starts_with("TEXT");
       for (const std::string& value : option->results()) others.push_back({value, !is_word});
     }
     const bool is_short = !output->get_snames().empty();

@@ -29,14 +29,6 @@ void AddTreeOptions(Command& command, TreeArguments& arguments) {
                    "Columns of the tree to show: energy,time,power,flops,...");
 }
 
-void AddLevelOption(Command& command, std::optional<Level>& level) {
-  std::vector<std::pair<std::string, std::optional<Level>>> levels;
-  for (const char* name : {"model", "module", "ml", "math", "kernel"}) {
-    levels.emplace_back(name, ParseLevel(name));
-  }
-  command.Choice("--level", level, levels, "Deepest level of the tree to show");
-}
-
 void TakeTreeArguments(const TreeArguments& arguments, views::ViewOptions& view) {
   view.depth = arguments.depth;
   view.level = arguments.level;

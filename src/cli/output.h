@@ -11,6 +11,7 @@
 #include "base/terminal.h"
 #include "cli/command_line.h"
 #include "flows/live_view.h"
+#include "flows/option_words.h"
 #include "types/note.h"
 #include "views/views.h"
 
@@ -48,7 +49,9 @@ void AddTreeOptions(Command& command, TreeArguments& arguments);
 inline void AddDepthOption(Command& command, std::optional<int>& depth, const std::string& help) {
   command.Option("--depth N", depth, help, From0());
 }
-void AddLevelOption(Command& command, std::optional<Level>& level);
+inline void AddLevelOption(Command& command, std::optional<Level>& level) {
+  command.Choice("--level", level, flows::LevelWords(), "Deepest level of the tree to show");
+}
 inline void AddColumnsOption(Command& command, std::string& columns, const std::string& help) {
   command.Option("--columns A,B,...", columns, help);
 }

@@ -7,7 +7,9 @@
 #include <fmt/ranges.h>
 
 #include "analyze/analyze.h"
+#include "base/out_of_memory.h"
 #include "base/text.h"
+#include "flows/window_request.h"
 
 namespace beryl::flows {
 namespace {
@@ -124,6 +126,7 @@ Result<AccountedRun> AccountRun(RunInput input, const RunOptions& options) {
   AccountedRun run;
   run.input = std::move(input);
   TRY(PrepareRecording(run.input));
+  GiveBackMemory();  // of the readers' threads
   const bool wants_ours = TRY(WantsOurs(options, run.input));
   std::vector<std::string> ours;
   if (wants_ours) {
@@ -132,14 +135,24 @@ Result<AccountedRun> AccountRun(RunInput input, const RunOptions& options) {
     ours = std::move(power.ours);
     run.input.power = std::move(power);
   }
-  auto footprint = TRY(account::Account(run.input.power, run.input.ops, options.account));
+  run.accounting = options.account;
+  run.accounting.window = TRY(FindWindow(options.part, run.input, options.account));
+  auto footprint = TRY(account::Account(run.input.power, run.input.ops, run.accounting));
   run.footprint = std::move(footprint);
+  // Whatever counts operations counts those of the window. Offsets of events are of all of them.
+  if (!options.import.event_offsets) {
+    account::LeaveOutside(run.input.power, run.accounting, run.input.ops);
+  }
+  GiveBackMemory();  // of the attribution: the tree of a run with a million names needs it
   if (run.input.recording) run.energy_of = WhoseOf(run.footprint, ours);
   run.built = tree::Build(run.input.ops);
   run.folded = Fold(run.built, &run.folded_of);
   RunContext& context = run.input.context;
   context.policy = PolicyText(options.account.policy);
   context.energy_source = EnergySource(run.input.power, context.label) + WhoseText(run, ours);
+  if (const auto& window = run.footprint.window) {
+    context.energy_source += "; only " + WindowText(*window);
+  }
   return run;
 }
 
@@ -191,16 +204,17 @@ AccountReport MakeReport(const AccountedRun& run, const RunOptions& options) {
   report.channels = run.footprint.channels;
   report.notes = run.footprint.notes;
   report.imports = ops.reports;
-  report.steps = ops.steps.size();
+  report.steps = run.footprint.whole_steps;
   AppendNotes(report.notes, run.input.notes);
   if (options.timeline) {
-    report.timeline = account::MakeTimeline(run.input.power, ops, options.account,
+    report.timeline = account::MakeTimeline(run.input.power, ops, run.accounting,
                                             report.clock_offset, kTimelineSlices);
   }
   report.context = run.input.context;
   report.provenance = MakeProvenance(SourcesOf(run), run.profile);
   report.provenance.incomplete = MissingInput(run);
   report.provenance.energy_of = run.energy_of;
+  report.provenance.window = run.footprint.window;
   return report;
 }
 

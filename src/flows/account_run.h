@@ -19,8 +19,9 @@ namespace beryl::flows {
 
 // A run with everything computed from it.
 struct AccountedRun {
-  RunInput input;
-  std::optional<EnergyOf> energy_of;  // nothing: no recording says who used the machine
+  RunInput input;                      // of a part of a run, without the operations outside of it
+  account::AccountOptions accounting;  // with the window, if it is a part
+  std::optional<EnergyOf> energy_of;   // nothing: no recording says who used the machine
   Footprint footprint;
   TraceTree built;
   TraceTree folded;

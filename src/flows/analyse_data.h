@@ -2,12 +2,15 @@
 // costs.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analyze/analyze.h"
 #include "base/result.h"
 #include "flows/electricity.h"
+#include "types/dataset.h"
+#include "types/energy_model.h"
 #include "types/energy_use.h"
 #include "types/note.h"
 
@@ -24,6 +27,15 @@ struct DataRequest {
 Result<Breakdowns> BreakDown(const DataRequest& data, std::vector<Note>& notes);
 Result<QueryCosts> CostQueries(const DataRequest& data, const ElectricityRequest& electricity,
                                analyze::CostOptions options, std::vector<Note>& notes);
+// The same of what was read already. `model`: as in a DataRequest.
+struct DataWithAccuracies {
+  Dataset data;
+  std::optional<EnergyModel> profile = {};  // predicts it, under its name
+  std::vector<ModelAccuracy> accuracies;
+  std::string accuracy_file = {};  // where they are from
+};
+Result<Tradeoff> TradeOff(DataWithAccuracies input, const std::string& model,
+                          const analyze::TradeoffOptions& options, std::vector<Note>& notes);
 // `accuracies`: a CSV of models and accuracies.
 Result<Tradeoff> TradeOff(const DataRequest& data, const std::string& accuracies,
                           const analyze::TradeoffOptions& options, std::vector<Note>& notes);

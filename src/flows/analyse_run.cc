@@ -30,24 +30,6 @@ void FailIncomplete(const Provenance& provenance, std::vector<BudgetVerdict>& ve
   }
 }
 
-Result<std::optional<size_t>> FindStep(const std::string& text, const OpTrace& ops) {
-  if (text.empty()) return std::optional<size_t>();
-  for (size_t step = 0; step < ops.steps.size(); ++step) {
-    if (ops.steps[step].name == text) return std::optional<size_t>(step);
-  }
-  const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
-  if (digits && text.size() < 10 && std::stoul(text) < ops.steps.size()) {
-    return std::optional<size_t>(std::stoul(text));
-  }
-  if (ops.steps.empty()) {
-    return MisuseError(fmt::format("step {}: the trace has no steps", text), {"step"});
-  }
-  return MisuseError(fmt::format("step {}: the trace has {} steps, 0 to {} (by name, {} to {})",
-                                 text, ops.steps.size(), ops.steps.size() - 1,
-                                 ops.steps.front().name, ops.steps.back().name),
-                     {"step"});
-}
-
 }  // namespace
 
 OperationRanking RankRun(const AccountedRun& run, const analyze::RankingOptions& options) {
@@ -123,8 +105,7 @@ Result<std::vector<EnergyDiagram>> DiagramsOf(const AccountedRun& run, const Acc
 }
 
 Result<Timeline> TimelineOf(const AccountedRun& run, const AccountReport& report,
-                            const RunOptions& options, const TimelineRequest& request) {
-  const OpTrace& ops = run.input.ops;
+                            const TimelineRequest& request) {
   analyze::LayerChoice choice;
   choice.level = request.level;
   if (!request.node.empty()) {
@@ -135,12 +116,12 @@ Result<Timeline> TimelineOf(const AccountedRun& run, const AccountReport& report
   account::TimelineOptions wanted;
   wanted.slices = request.slices;
   wanted.mean = request.mean;
-  wanted.step = TRY(FindStep(request.step, ops));
-  if (request.mean && ops.steps.size() < 2) {
-    return MisuseError("no mean over steps: the trace has fewer than two", {"mean"});
+  if (request.mean && run.footprint.whole_steps < 2) {
+    return MisuseError("no mean over steps: there are fewer than two", {"mean"});
   }
   wanted.layers = analyze::GroupByLayer(run.built, run.folded, report.tree.columns, choice);
-  return account::MakeTimeline(run.input.power, ops, options.account, run.footprint, wanted);
+  return account::MakeTimeline(run.input.power, run.input.ops, run.accounting, run.footprint,
+                               wanted);
 }
 
 }  // namespace beryl::flows

@@ -43,12 +43,11 @@ Result<std::vector<EnergyDiagram>> DiagramsOf(const AccountedRun& run, const Acc
 struct TimelineRequest {
   std::string node = {};          // whose parts are shown; empty: layers
   std::optional<int> level = {};  // or all nodes at this depth
-  std::string step = {};          // only this one, by name or number; empty: all
-  bool mean = false;              // over the steps
+  bool mean = false;              // over the steps that were accounted whole
   size_t slices = 600;
 };
 // Power over time, and the operations that ran.
 Result<Timeline> TimelineOf(const AccountedRun& run, const AccountReport& report,
-                            const RunOptions& options, const TimelineRequest& request);
+                            const TimelineRequest& request);
 
 }  // namespace beryl::flows

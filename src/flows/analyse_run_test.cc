@@ -26,7 +26,7 @@ class AnalyseRunTest : public ::testing::Test {
     return made ? "" : made.error().message;
   }
   std::string TimelineProblem(const TimelineRequest& request) const {
-    const auto made = TimelineOf(run_, report_, options_, request);
+    const auto made = TimelineOf(run_, report_, request);
     return made ? "" : made.error().message;
   }
 
@@ -52,11 +52,9 @@ TEST_F(AnalyseRunTest, DiagramsGoDownFromTheNode) {
   EXPECT_THAT(DiagramProblem({.node = "**", .fold = false}), HasSubstr("name fewer"));
 }
 
-TEST_F(AnalyseRunTest, TimelinesAreOfAStepByNameOrNumber) {
+TEST_F(AnalyseRunTest, TimelinesAreOfTheRunOrTheMeanOfSteps) {
   EXPECT_EQ(TimelineProblem({.slices = 10}), "");
-  EXPECT_EQ(TimelineProblem({.step = "1", .slices = 10}), "");
   EXPECT_EQ(TimelineProblem({.mean = true, .slices = 10}), "");
-  EXPECT_THAT(TimelineProblem({.step = "7"}), HasSubstr("step 7: the trace has 2 steps, 0 to 1"));
   EXPECT_THAT(TimelineProblem({.node = "no such"}), HasSubstr("no such node"));
 }
 

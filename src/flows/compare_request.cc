@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "flows/compare_runs.h"
+#include "flows/run_files.h"
 
 namespace beryl::flows {
 
@@ -36,6 +39,20 @@ Result<ComparePlan> PlanComparison(const CompareRequest& request, std::string_vi
     return MisuseError("the differences need exactly two runs or two groups", {"picture"});
   }
   return plan;
+}
+
+Status LabelOperands(const std::string& given, ComparePlan& plan) {
+  const auto labels = TRY(LabelRuns(plan.runs, given));
+  for (size_t i = 0; i < labels.size(); ++i) plan.on_tree[i].label = labels[i];
+  return {};
+}
+
+Result<std::optional<Level>> LevelOnTree(const std::string& name) {
+  const auto level = ParseLevel(name);
+  if (name.empty() || level) return level;
+  return MisuseError(
+      fmt::format("level '{}': on one tree, expected model, module, ml, math or kernel", name),
+      {"level"});
 }
 
 }  // namespace beryl::flows

@@ -1,12 +1,14 @@
 // Which comparison a user asks for.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "flows/side_by_side.h"
+#include "types/model_tree.h"
 
 namespace beryl::flows {
 
@@ -25,5 +27,10 @@ struct ComparePlan {
 };
 // It is a misuse error if what was asked for cannot be compared, or not in that way.
 Result<ComparePlan> PlanComparison(const CompareRequest& request, std::string_view separator);
+
+// Labels what is put on one tree, as LabelRuns does.
+Status LabelOperands(const std::string& labels, ComparePlan& plan);
+// The deepest level of one tree to show, by its name; empty: all.
+Result<std::optional<Level>> LevelOnTree(const std::string& name);
 
 }  // namespace beryl::flows

@@ -76,6 +76,7 @@ Result<Comparison> CompareRecordings(const std::vector<Recorded>& recordings,
   const bool rounds_are_runs = std::all_of(compare.sides.begin(), compare.sides.end(),
                                            [](size_t files) { return files == 1; });
   auto recorded = RunsOf(recordings, compare.of, rounds_are_runs);
+  compare.runs_are_rounds = rounds_are_runs;
   size_t file = 0;
   std::vector<analyze::RunToCompare> runs;
   std::vector<AccountReport> reports;
@@ -83,8 +84,7 @@ Result<Comparison> CompareRecordings(const std::vector<Recorded>& recordings,
     size_t size = 0;
     const size_t first = file;
     for (const size_t end = file + compare.sides[side]; file < end; ++file) {
-      const RunConditions conditions =
-          ConditionsOf(recordings[file].measured, compare.of == ComparedEnergy::kOurs);
+      const RunConditions conditions = ConditionsOf(recordings[file].measured);
       for (RecordedRun& run : recorded[file]) {
         runs.push_back({run.label, &run.ops, &run.footprint, &run.folded, conditions, run.missing});
         reports.push_back(std::move(run.report));
@@ -193,7 +193,7 @@ Result<Comparison> CompareNamedRuns(const std::vector<NamedRun>& runs, const Com
       if (run.recording) measured = MeasureRun(run, {});
       auto accounted = TRY(AccountRun(std::move(run), options));
       RunConditions conditions;
-      if (measured) conditions = ConditionsOf(*measured, accounted.energy_of == EnergyOf::kOurs);
+      if (measured) conditions = ConditionsOf(*measured);
       sides.Add(std::move(accounted), options, std::move(conditions));
     }
     if (!recordings.empty() && !sides.reports.empty()) {

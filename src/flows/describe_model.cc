@@ -12,7 +12,8 @@ Result<DescribedModel> DescribeModel(const ModelRequest& request) {
   const auto options = TRY(DescribeOptionsOf(request));
   auto description = TRY(models::Describe(config, options));
   description.provenance = MakeProvenance({config.name});
-  ShownTree tree = tree::Show(tree::DescribedColumns(description, tree::Detail::kAll));
+  const auto show = request.only_whole ? tree::ShowWhole : tree::Show;
+  ShownTree tree = show(tree::DescribedColumns(description, tree::Detail::kAll));
   return DescribedModel{std::move(description), std::move(tree)};
 }
 

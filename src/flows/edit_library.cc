@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "flows/library_dataset.h"
 #include "flows/library_profile.h"
 #include "flows/library_run.h"
 

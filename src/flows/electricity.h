@@ -18,6 +18,8 @@ struct ElectricityRequest {
   std::optional<double> carbon = {};  // grams of CO2e per kWh, instead of the table's
 };
 
+// All regions of the program's table.
+Result<ElectricityTable> ListRegions();
 // A region of the program's table or of the given one, with the given price and emissions.
 Result<Electricity> ChooseElectricity(const ElectricityRequest& request, std::vector<Note>& notes);
 

@@ -14,8 +14,8 @@
 namespace beryl::flows {
 namespace {
 
-std::vector<ReadEnergy> ReadingsOf(const AccountedRun& run, const RunOptions& options) {
-  auto readings = account::ReadEnergies(run.input.power, options.account.policy);
+std::vector<ReadEnergy> ReadingsOf(const AccountedRun& run) {
+  auto readings = account::ReadEnergies(run.input.power, run.accounting);
   for (size_t i = 0; i < readings.size() && i < run.footprint.channels.size(); ++i) {
     readings[i].within = run.footprint.channels[i].within;
   }
@@ -49,6 +49,10 @@ std::vector<StepEnergy> StepsOf(const AccountedRun& run) {
       const OpGlance::Device all = run.input.ops.Glance().All();
       step.start = all.start + footprint.clock_offset;
       step.end = all.end + footprint.clock_offset;
+      if (const auto& window = footprint.window) {
+        step.start = std::max(step.start, window->from);
+        step.end = std::min(step.end, window->to);
+      }
     }
     for (const auto& [node, energy] : sums.self_j) step.energy_j += energy;
     step.self_j.assign(sums.self_j.begin(), sums.self_j.end());
@@ -70,7 +74,7 @@ std::vector<Flow> DataflowOf(const AccountedRun& run) {
 }
 
 // Energy of each operation by itself: of an attribution where each is a kind of its own.
-Result<std::vector<double>> EnergyOfEach(const AccountedRun& run, const RunOptions& options) {
+Result<std::vector<double>> EnergyOfEach(const AccountedRun& run) {
   const OpTrace& ops = run.input.ops;
   OpTrace each;
   each.clock = ops.clock;
@@ -84,7 +88,7 @@ Result<std::vector<double>> EnergyOfEach(const AccountedRun& run, const RunOptio
     each.kinds[op].rank = ops.kinds[each.ops[op].kind].rank;
     each.ops[op].kind = op;
   }
-  const Footprint footprint = TRY(account::Account(run.input.power, each, options.account));
+  const Footprint footprint = TRY(account::Account(run.input.power, each, run.accounting));
   std::vector<double> energy_j(each.ops.size(), kUnknown);
   for (const EnergyShare& share : footprint.shares) {
     if (!share.IsKnown()) continue;
@@ -96,12 +100,11 @@ Result<std::vector<double>> EnergyOfEach(const AccountedRun& run, const RunOptio
 
 }  // namespace
 
-ExportedRun ExportOf(const AccountedRun& run, AccountReport report, const RunOptions& options,
-                     const ExportNeeds& needs) {
+ExportedRun ExportOf(const AccountedRun& run, AccountReport report, const ExportNeeds& needs) {
   ExportedRun exported;
   exported.report = std::move(report);
   exported.self_s = SelfSeconds(run);
-  if (needs.readings) exported.readings = ReadingsOf(run, options);
+  if (needs.readings) exported.readings = ReadingsOf(run);
   if (needs.steps) exported.steps = StepsOf(run);
   if (needs.dataflow) exported.dataflow = DataflowOf(run);
   return exported;
@@ -154,7 +157,7 @@ Status WriteXPlaneEnergy(const AccountedRun& run, const RunOptions& options,
   if (reports.front().file == "-") {
     return MisuseError("the trace is read twice, so it cannot come from standard input", {"ops"});
   }
-  const auto energy_j = TRY(EnergyOfEach(run, options));
+  const auto energy_j = TRY(EnergyOfEach(run));
   const std::vector<uint64_t>& offsets = *options.import.event_offsets;
   std::vector<importers::EventEnergy> events;
   for (size_t op = 0; op < energy_j.size(); ++op) {

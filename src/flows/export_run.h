@@ -12,8 +12,7 @@
 namespace beryl::flows {
 
 // `report`: of the run, with its whole tree.
-ExportedRun ExportOf(const AccountedRun& run, AccountReport report, const RunOptions& options,
-                     const ExportNeeds& needs);
+ExportedRun ExportOf(const AccountedRun& run, AccountReport report, const ExportNeeds& needs);
 
 // The run's operation traces, to be exported together with its power. Fails if they are not there
 // (a run file has none), if not all are on the same clock, or if one is in another format than the

@@ -20,7 +20,7 @@ ExportedRun Exported(const RunFiles& files) {
   const RunOptions options;
   auto run = AccountRunOf(files, options);
   EXPECT_TRUE(run) << run.error().message;
-  return ExportOf(*run, MakeReport(*run, options), options, kAll);
+  return ExportOf(*run, MakeReport(*run, options), kAll);
 }
 
 TEST(ExportRunTest, StepsAndReadingsAddUpToTheAccount) {

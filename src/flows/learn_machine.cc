@@ -1,5 +1,7 @@
 #include "flows/learn_machine.h"
 
+#include <utility>
+
 #include "flows/described_data.h"
 #include "flows/read_data.h"
 #include "learn/evaluate.h"
@@ -28,9 +30,14 @@ Result<EnergyModel> TrainMachine(const TrainingData& from, const learn::TrainOpt
                                  const std::string& machine, std::vector<Note>& notes) {
   auto data = TRY(ReadData(from.path, true, from.models));
   AppendNotes(notes, data.notes);
+  return TrainMachine(data, options, machine);
+}
+
+Result<EnergyModel> TrainMachine(Dataset& data, const learn::TrainOptions& options,
+                                 const std::string& machine) {
   auto model = TRY(TrainMachine(data, options));
   model.trained_on.machine = machine;
-  model.provenance = MakeProvenance({from.path});
+  model.provenance = MakeProvenance({data.name});
   return model;
 }
 
@@ -38,15 +45,23 @@ Result<Evaluation> EvaluateMethod(const std::string& path, const std::string& te
                                   const learn::TrainOptions& options, uint64_t seeds,
                                   FoldBy fold_by) {
   auto data = TRY(ReadData(path, true));
-  Dataset other;
+  std::optional<Dataset> other;
   if (!test.empty()) other = TRY(ReadData(test, true));
+  return EvaluateMethod(std::move(data), std::move(other), options, seeds, fold_by);
+}
+
+Result<Evaluation> EvaluateMethod(Dataset data, std::optional<Dataset> test,
+                                  const learn::TrainOptions& options, uint64_t seeds,
+                                  FoldBy fold_by) {
   if (options.method == Method::kDescribe) {
     DescribeRuns(data);
-    DescribeRuns(other);
+    if (test) DescribeRuns(*test);
   }
   if (fold_by == FoldBy::kFamily) NameLineages(data);
-  auto evaluation = learn::Evaluate(data, test.empty() ? nullptr : &other, options, seeds, fold_by);
-  if (evaluation) evaluation->provenance = MakeProvenance({path, test});
+  auto evaluation = learn::Evaluate(data, test ? &*test : nullptr, options, seeds, fold_by);
+  if (evaluation) {
+    evaluation->provenance = MakeProvenance({data.name, test ? test->name : std::string()});
+  }
   return evaluation;
 }
 

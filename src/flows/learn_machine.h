@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,12 +24,18 @@ struct TrainingData {
 
 // Adds the costs of operations, which predict from descriptions, if the data's models are known.
 Result<EnergyModel> TrainMachine(Dataset& data, const learn::TrainOptions& options);
-// `machine`: its name. Adds the notes of the data to `notes` even if it fails.
+// The same, with where it comes from. `machine`: its name.
+Result<EnergyModel> TrainMachine(Dataset& data, const learn::TrainOptions& options,
+                                 const std::string& machine);
+// Adds the notes of the data to `notes` even if it fails.
 Result<EnergyModel> TrainMachine(const TrainingData& from, const learn::TrainOptions& options,
                                  const std::string& machine, std::vector<Note>& notes);
 
 // Leaves out one model, family or size of the data at a time or, if `test` is not empty, predicts
 // the models of that data.
+Result<Evaluation> EvaluateMethod(Dataset data, std::optional<Dataset> test,
+                                  const learn::TrainOptions& options, uint64_t seeds,
+                                  FoldBy fold_by = FoldBy::kModel);
 Result<Evaluation> EvaluateMethod(const std::string& path, const std::string& test,
                                   const learn::TrainOptions& options, uint64_t seeds,
                                   FoldBy fold_by = FoldBy::kModel);

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/free_name.h"
 #include "base/text.h"
+#include "flows/lent_files.h"
 #include "flows/library_run.h"
 #include "types/library_json.h"
 

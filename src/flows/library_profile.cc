@@ -17,19 +17,18 @@ Result<EnergyModel> ReadLibraryProfile(store::Library& library, const LibraryEnt
 }
 
 Result<store::AddedEntry> AddProfileToLibrary(store::Library& library, LibraryEntry profile) {
-  profile.kind = EntryKind::kProfile;
   const EnergyModel model = TRY(ReadLibraryProfile(library, profile));
-  if (profile.name.empty()) profile.name = model.name;
-  if (profile.name.empty()) profile.name = profile.files.front().name;
-  if (profile.machine.empty()) profile.machine = model.trained_on.machine;
-  return library.Add(std::move(profile));
+  const EntryFile file = profile.files.front();
+  return library.Add(ProfileEntry(model, file, std::move(profile)));
 }
 
-Result<store::AddedEntry> AddDatasetToLibrary(store::Library& library, LibraryEntry dataset) {
-  if (dataset.files.empty()) return MisuseError("a data set has at least one file");
-  dataset.kind = EntryKind::kDataset;
-  if (dataset.name.empty()) dataset.name = dataset.files.front().name;
-  return library.Add(std::move(dataset));
+LibraryEntry ProfileEntry(const EnergyModel& model, const EntryFile& file, LibraryEntry said) {
+  said.kind = EntryKind::kProfile;
+  if (said.name.empty()) said.name = model.name;
+  if (said.name.empty()) said.name = file.name;
+  if (said.machine.empty()) said.machine = model.trained_on.machine;
+  said.files = {file};
+  return said;
 }
 
 }  // namespace beryl::flows

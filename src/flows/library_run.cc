@@ -1,7 +1,5 @@
 #include "flows/library_run.h"
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -13,6 +11,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "flows/account_run.h"
+#include "flows/lent_files.h"
 #include "flows/measure_run.h"
 
 namespace beryl::flows {
@@ -22,89 +21,43 @@ namespace fs = std::filesystem;
 
 constexpr size_t kPiece = size_t{1} << 20;
 
-// The files of a stored run under the names that they were given: ranks and messages follow them.
-class NamedFiles {
- public:
-  static Result<NamedFiles> Lend(store::Library& library, const std::vector<EntryFile>& files) {
-    std::string folder = (fs::temp_directory_path() / "beryl-run-XXXXXX").string();
-    if (::mkdtemp(folder.data()) == nullptr) {
-      return IoError(
-          fmt::format("{}: cannot make a folder there", fs::temp_directory_path().string()));
+// The files of a run, at those places.
+RunFiles RunFilesOf(const std::vector<EntryFile>& files, const std::vector<std::string>& places) {
+  RunFiles run;
+  std::vector<std::string> runs;
+  for (size_t i = 0; i < files.size(); ++i) {
+    const EntryFile& file = files[i];
+    if (file.role == FileRole::kRun) runs.push_back(places[i]);
+    if (file.role != FileRole::kOps && file.role != FileRole::kPower) continue;
+    const bool is_ops = file.role == FileRole::kOps;
+    if (file.rank.empty()) {
+      (is_ops ? run.ops : run.power).push_back(places[i]);
+      continue;
     }
-    NamedFiles named(folder);
-    std::error_code failed;
-    for (size_t i = 0; i < files.size(); ++i) {
-      const fs::path place = fs::path(folder) / std::to_string(i);
-      fs::create_directory(place, failed);
-      const std::string path = TRY(library.PathOf(files[i].stored.digest));
-      fs::create_symlink(fs::absolute(path), place / OriginalName(files[i]), failed);
-      if (failed) return IoError(fmt::format("{}: {}", place.string(), failed.message()));
-      named.paths_.push_back((place / OriginalName(files[i])).string());
+    auto rank = std::find_if(run.ranks.begin(), run.ranks.end(),
+                             [&](const RankFiles& known) { return known.rank == file.rank; });
+    if (rank == run.ranks.end()) {
+      rank = run.ranks.insert(run.ranks.end(), RankFiles{file.rank, {}, {}, {}});
     }
-    return named;
+    (is_ops ? rank->ops : rank->power).push_back(places[i]);
   }
-  NamedFiles(NamedFiles&& other) noexcept
-      : folder_(std::exchange(other.folder_, {})), paths_(std::move(other.paths_)) {}
-  NamedFiles& operator=(NamedFiles&&) = delete;
-  ~NamedFiles() {
-    std::error_code ignored;
-    if (!folder_.empty()) fs::remove_all(folder_, ignored);
-  }
+  if (!runs.empty()) run.runs = {fmt::format("{}", fmt::join(runs, "+"))};
+  return run;
+}
 
-  RunFiles Of(const std::vector<EntryFile>& files) const {
-    RunFiles run;
-    std::vector<std::string> runs;
-    for (size_t i = 0; i < files.size(); ++i) {
-      const EntryFile& file = files[i];
-      if (file.role == FileRole::kRun) runs.push_back(paths_[i]);
-      if (file.role != FileRole::kOps && file.role != FileRole::kPower) continue;
-      const bool is_ops = file.role == FileRole::kOps;
-      if (file.rank.empty()) {
-        (is_ops ? run.ops : run.power).push_back(paths_[i]);
-        continue;
-      }
-      auto rank = std::find_if(run.ranks.begin(), run.ranks.end(),
-                               [&](const RankFiles& known) { return known.rank == file.rank; });
-      if (rank == run.ranks.end()) {
-        rank = run.ranks.insert(run.ranks.end(), RankFiles{file.rank, {}, {}, {}});
-      }
-      (is_ops ? rank->ops : rank->power).push_back(paths_[i]);
-    }
-    if (!runs.empty()) run.runs = {fmt::format("{}", fmt::join(runs, "+"))};
-    return run;
+void ForgetPlaces(const LentFiles& lent, RunInput& run) {
+  for (auto* list : {&run.context.run_files, &run.context.ops_files, &run.context.power_files}) {
+    for (std::string& file : *list) lent.Forget(file);
   }
-
-  // Takes the folder out of what was read from there.
-  void Forget(std::string& text) const {
-    for (size_t at = 0; (at = text.find(folder_, at)) != std::string::npos;) {
-      const size_t end = text.find('/', at + folder_.size() + 1);
-      text.erase(at, end == std::string::npos ? end : end + 1 - at);
-    }
+  for (ImportReport& report : run.ops.reports) {
+    lent.Forget(report.file);
+    lent.Forget(report.notes);
   }
-  void Forget(std::vector<Note>& notes) const {
-    for (Note& note : notes) {
-      for (std::string* text : {&note.subject, &note.first, &note.source}) Forget(*text);
-    }
-  }
-  void Forget(RunInput& run) const {
-    for (auto* list : {&run.context.run_files, &run.context.ops_files, &run.context.power_files}) {
-      for (std::string& file : *list) Forget(file);
-    }
-    for (ImportReport& report : run.ops.reports) {
-      Forget(report.file);
-      Forget(report.notes);
-    }
-    Forget(run.power.report.file);
-    Forget(run.power.report.notes);
-    Forget(run.notes);
-    if (run.recording) Forget(run.recording->notes);
-  }
-
- private:
-  explicit NamedFiles(std::string folder) : folder_(std::move(folder)) {}
-  std::string folder_;
-  std::vector<std::string> paths_;
-};
+  lent.Forget(run.power.report.file);
+  lent.Forget(run.power.report.notes);
+  lent.Forget(run.notes);
+  if (run.recording) lent.Forget(run.recording->notes);
+}
 
 std::optional<double> ValueOf(const std::optional<Joules>& energy) {
   return energy ? std::optional(energy->value) : std::nullopt;
@@ -174,12 +127,6 @@ Status CheckIsFile(const std::string& path) {
 
 }  // namespace
 
-std::string OriginalName(const EntryFile& file) {
-  std::string name = fs::path(file.name).filename().string();
-  if (name.empty() || name == "." || name == "..") return "file";
-  return name.substr(0, 200);
-}
-
 std::string NameOfFiles(const LibraryEntry& run) {
   std::vector<std::string> names;
   for (const EntryFile& file : run.files) {
@@ -206,14 +153,10 @@ Result<EntryFile> KeepInLibrary(store::Library& library, const std::string& path
 
 Result<RunInput> ReadLibraryRun(store::Library& library, const LibraryEntry& run,
                                 const RunOptions& options) {
-  const auto named = TRY(NamedFiles::Lend(library, run.files));
-  auto input = ReadRunOf(named.Of(run.files), options);
-  if (!input) {
-    Error error = std::move(input).error();
-    named.Forget(error.message);
-    return error;
-  }
-  named.Forget(*input);
+  const auto lent = TRY(LentFiles::Apart(library, run.files));
+  auto input = ReadRunOf(RunFilesOf(run.files, lent.places()), options);
+  if (!input) return lent.Forget(std::move(input).error());
+  ForgetPlaces(lent, *input);
   return input;
 }
 

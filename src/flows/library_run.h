@@ -12,9 +12,6 @@
 
 namespace beryl::flows {
 
-// The last part of the name under which a file was given, fit for a file.
-std::string OriginalName(const EntryFile& file);
-
 // What messages and results call a stored run: its run file, or those of its ranks,
 // "r0.beryl+r1.beryl"; otherwise its name.
 std::string NameOfFiles(const LibraryEntry& run);

@@ -160,7 +160,8 @@ TEST_F(LibraryRunTest, AllFilesTogetherAreADataSet) {
   LibraryEntry about;
   about.kind = EntryKind::kDataset;
   RunFiles files;
-  files.runs = {Write("a.csv", "a"), Write("b.csv", "b")};
+  files.runs = {"tests/data/two-models/model_level_features.csv",
+                "tests/data/two-models/module_level_features.csv"};
   const auto added = AddToLibrary(*library_, files, about, {});
   ASSERT_TRUE(added) << added.error().message;
   ASSERT_EQ(added->list.page.entries.size(), 1U);

@@ -17,6 +17,7 @@ Measurement MeasureRunFile(const RunInput& run, const std::string& file,
                            const account::MeasureOptions& options) {
   Measurement measured = MeasureRun(run, options);
   measured.provenance = MakeProvenance({file});
+  measured.provenance.window = options.window;
   AppendNotes(measured.notes, run.notes);
   for (const ImportReport& report : run.ops.reports) {
     if (report.format == "beryl-run") AppendNotes(measured.notes, report.notes, file);
@@ -26,22 +27,24 @@ Measurement MeasureRunFile(const RunInput& run, const std::string& file,
 }
 
 Result<Measurement> MeasureAndCost(const RunInput& run, const std::string& file,
-                                   const account::MeasureOptions& options,
-                                   const ElectricityRequest& electricity) {
+                                   const MeasureRequest& request) {
   std::vector<Note> grid_notes;
-  const Electricity grid = TRY(ChooseElectricity(electricity, grid_notes));
+  const Electricity grid = TRY(ChooseElectricity(request.electricity, grid_notes));
   if (run.power.channels.empty()) {
     return InvalidError(fmt::format("{}: the run file has no power readings", file));
   }
+  account::MeasureOptions options = request.options;
+  const RunPart part = TRY(ParseWindow(request.window));
+  options.window = TRY(FindWindow(part, run, {}));
   Measurement measured = MeasureRunFile(run, file, options);
   measured.costs = analyze::CostMeasurement(measured, grid);
   AppendNotes(measured.notes, grid_notes);
   return measured;
 }
 
-Result<Measurement> ReadMeasurement(const std::string& file, const account::MeasureOptions& options,
-                                    const ElectricityRequest& electricity) {
-  return MeasureAndCost(TRY(ReadRunFiles(file)), file, options, electricity);
+Result<Measurement> ReadMeasurement(const std::string& file, const MeasureRequest& request) {
+  TRY(ParseWindow(request.window));  // before a long reading
+  return MeasureAndCost(TRY(ReadRunFiles(file)), file, request);
 }
 
 }  // namespace beryl::flows

@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "flows/electricity.h"
 #include "flows/read_run.h"
+#include "flows/window_request.h"
 #include "types/measurement.h"
 
 namespace beryl::flows {
@@ -18,13 +19,17 @@ Measurement MeasureRun(const RunInput& run, const account::MeasureOptions& optio
 Measurement MeasureRunFile(const RunInput& run, const std::string& file,
                            const account::MeasureOptions& options);
 
-// The same, and says what the energy costs. Fails if there are no power readings.
+struct MeasureRequest {
+  account::MeasureOptions options;
+  WindowRequest window;
+  ElectricityRequest electricity;
+};
+// The same of a part of the run, and says what the energy costs. Fails if there are no power
+// readings.
 Result<Measurement> MeasureAndCost(const RunInput& run, const std::string& file,
-                                   const account::MeasureOptions& options,
-                                   const ElectricityRequest& electricity = {});
+                                   const MeasureRequest& request);
 
 // Reads a recording, or any other run file with power readings, and does that.
-Result<Measurement> ReadMeasurement(const std::string& file, const account::MeasureOptions& options,
-                                    const ElectricityRequest& electricity = {});
+Result<Measurement> ReadMeasurement(const std::string& file, const MeasureRequest& request);
 
 }  // namespace beryl::flows

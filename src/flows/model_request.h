@@ -18,6 +18,7 @@ struct ModelRequest {
   std::string model;  // a name of the catalog, a config.json or its folder, "-"
   std::optional<models::ModelConfig> config;  // instead of `model`: the configuration itself
   bool only_names = false;  // `model` and profiles are names: the client may not read files here
+  bool only_whole = false;  // its tree is shown in full only; a table shows it folded
   std::string profile;      // the profile that predicts it; empty: none
   std::optional<double> batch;
   std::optional<double> seq;

@@ -35,4 +35,26 @@ std::string NearNames(const std::string& word, const std::vector<std::string>& k
   return fmt::format("; there are {}", fmt::join(known, ", "));
 }
 
+std::string UnknownWord(const std::vector<std::string>& words,
+                        const std::vector<CommandSynopsis>& commands,
+                        const std::optional<CommandSynopsis>& chosen) {
+  std::vector<std::string> known;
+  if (!chosen) {
+    if (words.empty() || words.front().starts_with('-')) return "";
+    for (const CommandSynopsis& command : commands) known.push_back(command.name);
+    return fmt::format("unknown command '{}'{}", words.front(), NearNames(words.front(), known));
+  }
+  for (const auto& option : chosen->options) {
+    known.insert(known.end(), option.names.begin(), option.names.end());
+  }
+  std::erase_if(known, [](const std::string& name) { return !name.starts_with("--"); });
+  for (const std::string& given : words) {
+    const std::string word = given.substr(0, given.find('='));
+    if (!word.starts_with("--") || word == "--") continue;
+    if (std::find(known.begin(), known.end(), word) != known.end()) continue;
+    return fmt::format("unknown option '{}'{}", word, NearNames(word, known));
+  }
+  return "";
+}
+
 }  // namespace beryl::flows

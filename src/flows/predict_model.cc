@@ -93,11 +93,13 @@ Result<DescribedPrediction> ModelPredictor::Predict(Description description,
 
 Result<DescribedPrediction> ModelPredictor::Predict(const models::ModelConfig& config,
                                                     const models::DescribeOptions& options,
-                                                    const Electricity& electricity) const {
+                                                    const Electricity& electricity,
+                                                    bool only_whole) const {
   auto description = TRY(models::Describe(config, options));
   auto prediction = Predict(std::move(description), electricity);
   if (!prediction) return prediction;
-  prediction->tree = tree::Show(tree::PredictedColumns(*prediction));
+  const auto show = only_whole ? tree::ShowWhole : tree::Show;
+  prediction->tree = show(tree::PredictedColumns(*prediction));
   prediction->provenance = MakeProvenance({config.name}, prediction->profile);
   return prediction;
 }
@@ -135,7 +137,7 @@ Result<DescribedPrediction> PredictModel(const ModelRequest& request,
   const ModelPredictor& predictor = *predictors.front();
   const auto config = TRY(ConfigOf(request));
   const auto options = TRY(DescribeOptionsOf(request, &predictor.profile()));
-  return predictor.Predict(config, options, electricity);
+  return predictor.Predict(config, options, electricity, request.only_whole);
 }
 
 Result<VariantSeries> PredictSeries(const ModelRequest& request,

@@ -30,10 +30,11 @@ class ModelPredictor {
 
   const EnergyModel& profile() const { return profile_; }
 
-  // Energy, time and costs of one model, with its tree.
+  // Energy, time and costs of one model, with its tree; `only_whole`: as in ModelRequest.
   Result<DescribedPrediction> Predict(const models::ModelConfig& config,
                                       const models::DescribeOptions& options,
-                                      const Electricity& electricity) const;
+                                      const Electricity& electricity,
+                                      bool only_whole = false) const;
   // Without its tree.
   Result<DescribedPrediction> Predict(Description description,
                                       const Electricity& electricity) const;

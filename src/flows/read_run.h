@@ -29,12 +29,24 @@ struct RankFiles {
 
 using RunInput = store::StoredRun;
 
+// A part of a run: a stretch of time, or steps by name or number, "2-5" (flows/window_request.h).
+struct RunPart {
+  struct Time {
+    Nanos time;
+    bool since_start = false;  // of the run; otherwise on the power trace's clock
+  };
+  std::optional<Time> from;
+  std::optional<Time> to;
+  std::string steps;
+};
+
 struct RunOptions {
   importers::ImportOptions import;
   sources::PowerFileOptions power;
-  account::AccountOptions account;
-  bool timeline = false;     // only needed for pictures
-  bool only_folded = false;  // a report needs no tree and operations but the folded ones
+  account::AccountOptions account;  // without a window, which follows from `part`
+  RunPart part;                     // what is accounted; empty: all of it
+  bool timeline = false;            // only needed for pictures
+  bool only_folded = false;         // a report needs no tree and operations but the folded ones
   // Whose energy is shared out: kOurs or kMachine. Nothing: ours, if a recording of one machine
   // watched a process.
   std::optional<EnergyOf> energy_of;

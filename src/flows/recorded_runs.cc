@@ -213,10 +213,9 @@ std::vector<std::vector<RecordedRun>> RunsOf(const std::vector<Recorded>& record
   return all;
 }
 
-RunConditions ConditionsOf(const Measurement& measured, bool only_ours) {
+RunConditions ConditionsOf(const Measurement& measured) {
   RunConditions conditions;
   conditions.duration = measured.duration;
-  conditions.only_ours = only_ours;
   conditions.estimated = measured.total.origin == Origin::kEstimated;
   for (const ChannelEnergy& channel : measured.channels) {
     if (!conditions.estimated || channel.meter.origin != Origin::kEstimated) continue;

@@ -44,6 +44,6 @@ std::vector<std::vector<RecordedRun>> RunsOf(const std::vector<Recorded>& record
                                              ComparedEnergy of, bool rounds_are_runs);
 
 // What a recording knows of how it was made.
-RunConditions ConditionsOf(const Measurement& measured, bool only_ours);
+RunConditions ConditionsOf(const Measurement& measured);
 
 }  // namespace beryl::flows

@@ -167,17 +167,16 @@ TEST(ConditionsOfTest, OthersClocksAndTemperatures) {
                                 {"g_clk", "GPU:0", "MHz", 1500},
                                 {"g_clk", "GPU:1", "MHz", {}},
                                 {"g_temp", "GPU:0", "°C", 70}};
-  const RunConditions found = ConditionsOf(recorded.measured, true);
+  const RunConditions found = ConditionsOf(recorded.measured);
   EXPECT_TRUE(found.estimated);
-  EXPECT_TRUE(found.only_ours);
   EXPECT_EQ(found.duration, Seconds{10});
   EXPECT_NEAR(*found.others_share, 5.0 / 165, 1e-12);
   EXPECT_EQ(found.clocks, (std::map<std::string, double>{{"CPU", 3600}, {"GPU:0", 1500}}));
   EXPECT_TRUE(found.temperatures.empty()) << "an estimate does not follow them";
   recorded.measured.total.origin = Origin::kMeasured;
-  EXPECT_EQ(ConditionsOf(recorded.measured, true).temperatures,
+  EXPECT_EQ(ConditionsOf(recorded.measured).temperatures,
             (std::map<std::string, double>{{"CPU", 61}, {"GPU:0", 70}}));
-  EXPECT_FALSE(ConditionsOf({}, false).others_share);
+  EXPECT_FALSE(ConditionsOf({}).others_share);
   EXPECT_THAT(found.estimates, IsEmpty());
 }
 
@@ -187,9 +186,9 @@ TEST(ConditionsOfTest, WhatItsEnergyIsEstimatedFrom) {
   measured.channels[0].meter.reads = "a counter";
   measured.channels[1].meter.origin = Origin::kEstimated;
   measured.channels[1].meter.reads = "CPU time: 11 W idle to 35 W; as the user gave it";
-  EXPECT_THAT(ConditionsOf(measured, false).estimates, IsEmpty()) << "it is not in the sum";
+  EXPECT_THAT(ConditionsOf(measured).estimates, IsEmpty()) << "it is not in the sum";
   measured.total.origin = Origin::kEstimated;
-  EXPECT_THAT(ConditionsOf(measured, false).estimates, ElementsAre("CPU time: 11 W idle to 35 W"));
+  EXPECT_THAT(ConditionsOf(measured).estimates, ElementsAre("CPU time: 11 W idle to 35 W"));
 }
 
 }  // namespace

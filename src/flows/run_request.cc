@@ -71,6 +71,7 @@ Result<RunOptions> RunOptionsOf(const RunRequest& request) {
   options.import.format = request.ops_format;
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   options.import.threads = request.threads.value_or(0) > 0 ? *request.threads : cores;
+  options.part = TRY(ParseWindow(request.window));
   if (request.wrap_uj) options.power.wrap_uj = *request.wrap_uj;
   if (request.only_ours) options.energy_of = EnergyOf::kOurs;
   if (request.whole_machine) options.energy_of = EnergyOf::kMachine;

@@ -8,6 +8,7 @@
 #include "account/account.h"
 #include "base/result.h"
 #include "flows/run_files.h"
+#include "flows/window_request.h"
 
 namespace beryl::flows {
 
@@ -24,6 +25,7 @@ struct RunRequest {
   std::optional<int> threads;  // nothing or 0: one for each CPU
   bool only_ours = false;
   bool whole_machine = false;
+  WindowRequest window;
 };
 Result<RunOptions> RunOptionsOf(const RunRequest& request);
 

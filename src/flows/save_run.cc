@@ -8,7 +8,7 @@ namespace beryl::flows {
 Result<SavedRun> SaveRun(const RunFiles& files, const RunOptions& options, GrowingFile& output) {
   auto run = TRY(ReadRunOf(files, options));
   run.tool = kTool;
-  run.ops.Unpack();
+  if (!run.ops.ops.empty()) run.ops.Unpack();
   const auto written = TRY(store::Save(run, output));
   SavedRun saved{written.operations, written.readings, run.power.channels.size(), {}, {}};
   for (const ImportReport& report : run.ops.reports) {

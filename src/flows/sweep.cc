@@ -230,9 +230,15 @@ Result<std::optional<SweepRow>> VariantSeries::Next() {
   return std::optional(std::move(row));
 }
 
-Result<Sweep> VariantSeries::Rest() {
+Result<Sweep> VariantSeries::Rest(WorkWatch* watch) {
   Sweep sweep = head_;
-  while (auto row = TRY(Next())) sweep.rows.push_back(*std::move(row));
+  if (watch != nullptr) watch->Expect(size() - state_->next);
+  while (auto row = TRY(Next())) {
+    sweep.rows.push_back(*std::move(row));
+    if (watch == nullptr) continue;
+    watch->DoneOne();
+    TRY(watch->CheckGoesOn());
+  }
   if (std::all_of(sweep.rows.begin(), sweep.rows.end(),
                   [](const SweepRow& row) { return !row.failure.empty(); })) {
     return InvalidError(fmt::format("{}: none of the {} variants is possible; the first: {}",

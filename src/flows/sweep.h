@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/work_watch.h"
 #include "models/models.h"
 #include "types/described_prediction.h"
 
@@ -39,8 +40,8 @@ class VariantSeries {
   size_t size() const;  // rows in all
   // Nothing: that was all.
   Result<std::optional<SweepRow>> Next();
-  // Those that are left, together.
-  Result<Sweep> Rest();
+  // Those that are left, together. A piece of work is a row.
+  Result<Sweep> Rest(WorkWatch* watch = nullptr);
 
  private:
   struct State;

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "importers/importer.h"
+#include "types/op_pile.h"
 
 namespace beryl::importers {
 namespace {
@@ -73,9 +74,15 @@ void AddFileAsStep(const std::string& rank, size_t first_op, OpTrace& trace) {
   const auto earlier =
       std::count_if(trace.reports.begin(), trace.reports.end(),
                     [&](const ImportReport& report) { return report.rank == rank; });
-  const uint32_t number =
-      trace.StepNumber(fmt::format("file {}", earlier + 1), trace.ops[first_op].start);
+  const OpGlance::Device packed = trace.packed ? trace.packed->glance().All() : OpGlance::Device();
+  const uint32_t number = trace.StepNumber(fmt::format("file {}", earlier + 1),
+                                           trace.packed ? packed.start : trace.ops[first_op].start);
   RunStep& step = trace.steps[number];
+  if (trace.packed) {
+    step.start = std::min(step.start, packed.start);
+    step.end = std::max(step.end, packed.end);
+    trace.packed = InStep(trace.packed, number);
+  }
   for (size_t i = first_op; i < trace.ops.size(); ++i) {
     step.start = std::min(step.start, trace.ops[i].start);
     step.end = std::max(step.end, trace.ops[i].end);
@@ -98,6 +105,8 @@ Status Import(ByteSource& source, const ImportOptions& options, OpTrace& trace) 
   report.format = importer->Descriptor().name;
   const auto first = TRY(source.Peek(kSniffBytes));
   const bool looks_right = importer->Sniff(first) > 0;
+  // What is packed is of one file.
+  trace.Unpack();
   const size_t ops_before = trace.ops.size();
   const size_t steps_before = trace.steps.size();
   report.rank = options.rank;
@@ -105,7 +114,8 @@ Status Import(ByteSource& source, const ImportOptions& options, OpTrace& trace) 
   if (!source.damage().empty()) {
     report.Count({NoteKind::kFileDamaged, "", {source.damage()}}, source.file_position());
   }
-  report.operations = trace.ops.size() - ops_before;
+  report.operations =
+      trace.ops.size() - ops_before + (trace.packed ? trace.packed->glance().All().count : 0);
   if (report.operations == 0 && report.events == 0 && !looks_right) {
     return InvalidError(fmt::format("{}: not a trace in the format {}: no operation was found",
                                     source.name(), report.format),

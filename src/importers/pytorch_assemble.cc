@@ -1,6 +1,7 @@
 // Turns single events into operations in their places: which module an operation ran in, which
 // operation launched a kernel, which forward operation a backward one belongs to.
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -28,6 +29,12 @@ struct Place {
   uint32_t kind = kNone;       // of a host operation, once it is added
   Phase phase = Phase::kForward;
   bool in_module = false;
+};
+
+// Positions in OpTrace::kinds.
+struct KindsOfPath {
+  uint32_t first = kNone;
+  uint32_t last = kNone;  // the last one looked for
 };
 
 struct OpKindHash {
@@ -252,15 +259,25 @@ class Assembler {
     open.in_module = true;
   }
 
+  // Nearly every path has one kind, which therefore needs no look into the map.
   uint32_t KindOf(OpKind kind) {
     kind.rank = rank_;
-    // Nearly every path has one kind.
-    if (kind.path >= kind_of_path_.size()) kind_of_path_.resize(trace_.paths.size(), kNone);
-    uint32_t& last = kind_of_path_[kind.path];
-    if (last != kNone && trace_.kinds[last] == kind) return last;
-    auto [place, is_new] = kinds_.try_emplace(kind, static_cast<uint32_t>(trace_.kinds.size()));
+    if (kind.path >= kinds_of_path_.size()) kinds_of_path_.resize(trace_.paths.size());
+    KindsOfPath& known = kinds_of_path_[kind.path];
+    for (const uint32_t candidate : {known.first, known.last}) {
+      if (candidate != kNone && trace_.kinds[candidate] == kind) return candidate;
+    }
+    auto number = static_cast<uint32_t>(trace_.kinds.size());
+    bool is_new = known.first == kNone;
+    if (is_new) {
+      known.first = number;
+    } else {
+      const auto entry = further_kinds_.try_emplace(kind, number);
+      is_new = entry.second;
+      number = entry.first->second;
+    }
     if (is_new) trace_.kinds.push_back(kind);
-    return last = place->second;
+    return known.last = number;
   }
 
   void AddHostOperations(const std::vector<uint32_t>& order) {
@@ -291,59 +308,50 @@ class Assembler {
       }
     }
     const uint64_t key = (static_cast<uint64_t>(device) << 32) | thread;
-    return lanes_.try_emplace(key, first_lane_ + static_cast<uint32_t>(lanes_.size()))
-        .first->second;
+    if (key == last_lane_.first) return last_lane_.second;
+    const auto lane =
+        lanes_.try_emplace(key, first_lane_ + static_cast<uint32_t>(lanes_.size())).first;
+    last_lane_ = *lane;
+    return last_lane_.second;
   }
 
   uint16_t DeviceOf(StringId name) {
+    if (name == last_device_.first) return last_device_.second;
     auto [place, is_new] = devices_.try_emplace(name, 0);
     if (is_new) {
       place->second =
           trace_.DeviceNumber(name == 0 ? "CPU:0" : std::string(trace_.strings.Text(name)));
     }
-    return place->second;
+    last_device_ = *place;
+    return last_device_.second;
   }
 
-  // In file order, except that enclosing events come before enclosed ones.
-  std::vector<uint32_t> DeviceOrder() const {
-    std::vector<uint32_t> order;
-    bool encloses = false;
+  // The records of some categories by one of their numbers.
+  template <typename IsWanted>
+  NumberIndex IndexOf(int64_t KinetoRecord::*number, IsWanted&& is_wanted) const {
+    std::vector<std::pair<int64_t, uint32_t>> entries;
     for (uint32_t i = 0; i < records_.size(); ++i) {
-      if (records_[i].category != KinetoCategory::kDevice) continue;
-      order.push_back(i);
-      encloses = encloses || records_[i].encloses;
+      const int64_t of_record = records_[i].*number;
+      if (of_record >= 0 && is_wanted(records_[i].category)) entries.emplace_back(of_record, i);
     }
-    if (encloses) {
-      std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-        const KinetoRecord& x = records_[a];
-        const KinetoRecord& y = records_[b];
-        return x.start != y.start ? x.start < y.start : x.end > y.end;
-      });
-    }
-    return order;
+    return NumberIndex(entries);
   }
 
   void AddDeviceOperations() {
-    std::vector<std::pair<int64_t, uint32_t>> correlations;
-    std::vector<std::pair<int64_t, uint32_t>> external_ids;
-    for (uint32_t i = 0; i < records_.size(); ++i) {
-      const KinetoRecord& record = records_[i];
-      if (IsHostOp(record.category) && record.correlation >= 0) {
-        correlations.emplace_back(record.correlation, i);
-      }
-      if (record.category == KinetoCategory::kCpuOp && record.external_id >= 0) {
-        external_ids.emplace_back(record.external_id, i);
-      }
-    }
-    const NumberIndex call_of_correlation(correlations);
-    const NumberIndex op_of_external_id(external_ids);
-    for (const uint32_t index : DeviceOrder()) {
+    const NumberIndex call_of_correlation = IndexOf(&KinetoRecord::correlation, IsHostOp);
+    std::optional<NumberIndex> op_of_external_id;  // rarely needed
+    for (const uint32_t index : DeviceOrder(records_)) {
       const KinetoRecord& record = records_[index];
       ++report_.device_events;
       if (record.correlation != kNoNumber) ++report_.with_correlation;
       uint32_t launcher = call_of_correlation.Find(record.correlation);
-      if (launcher == kNone) {
-        launcher = op_of_external_id.Find(record.external_id);
+      if (launcher == kNone && record.external_id != kNoNumber) {
+        if (!op_of_external_id) {
+          op_of_external_id = IndexOf(&KinetoRecord::external_id, [](KinetoCategory category) {
+            return category == KinetoCategory::kCpuOp;
+          });
+        }
+        launcher = op_of_external_id->Find(record.external_id);
         if (launcher != kNone && records_[launcher].start > record.start) launcher = kNone;
       }
       AddDeviceOperation(record, launcher);
@@ -427,13 +435,15 @@ class Assembler {
   KinetoSteps steps_;
   ForwardOperations forwards_;
   std::unordered_map<StringId, Place> place_of_module_;
-  std::unordered_map<OpKind, uint32_t, OpKindHash> kinds_;
-  std::unordered_map<uint64_t, uint32_t> lanes_;  // by device and host thread
+  std::vector<KindsOfPath> kinds_of_path_;
+  std::unordered_map<OpKind, uint32_t, OpKindHash> further_kinds_;  // but the first of each path
+  std::unordered_map<uint64_t, uint32_t> lanes_;                    // by device and host thread
+  std::pair<uint64_t, uint32_t> last_lane_ = {~uint64_t{0}, kNoLane};
   uint32_t first_lane_ = 0;
   std::unordered_map<StringId, uint16_t> devices_;
+  std::pair<StringId, uint16_t> last_device_ = {~StringId{0}, uint16_t{0}};
   uint32_t last_node_ = kNone;  // forward operation of what the engine last ran on the thread
   std::vector<uint8_t> backward_names_;  // by name
-  std::vector<uint32_t> kind_of_path_;   // the last one
   PathId outside_ = kRootPath;
   bool has_modules_ = false;
   bool has_sequences_ = false;

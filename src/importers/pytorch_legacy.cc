@@ -63,6 +63,51 @@ std::optional<std::string_view> NodeOf(std::string_view tid_token) {
   return rest.substr(0, rest.find_first_not_of("0123456789"));
 }
 
+// What the process and thread of an event tell about it.
+struct Lane {
+  std::string pid;  // as written
+  std::string tid;
+  std::string device;  // such as "GPU:0"; empty: CPU:0, or unknown
+  bool is_known = false;
+  bool is_host = false;
+  // 0 until an event is used: what no event needs is not in the trace.
+  StringId thread_id = 0;
+  StringId device_id = 0;
+};
+
+Lane MakeLane(std::string_view pid, std::string_view tid) {
+  Lane lane;
+  lane.pid = pid;
+  lane.tid = tid;
+  const auto place = PlaceOf(pid);
+  if (!place) return lane;
+  lane.is_known = true;
+  lane.is_host = *place == "CPU";
+  if (lane.is_host) {
+    if (const auto node = NodeOf(tid)) lane.device = fmt::format("node{}/CPU:0", *node);
+    return lane;
+  }
+  const double number = ParseNumber(tid).value_or(-1);
+  if (number >= 0 && number < 10'000) {
+    lane.device = fmt::format("{}:{}", *place, static_cast<int>(number));
+  }
+  return lane;
+}
+
+// The number of a flow, which is nearly always a short one in plain digits.
+std::optional<int64_t> FlowNumber(std::string_view token) {
+  constexpr size_t kShort = 15;
+  int64_t number = 0;
+  size_t at = 0;
+  for (; at < token.size() && at < kShort && token[at] >= '0' && token[at] <= '9'; ++at) {
+    number = number * 10 + (token[at] - '0');
+  }
+  if (at == token.size() && at > 0) return number;
+  const auto parsed = ParseNumber(token);
+  if (!parsed || *parsed < 0 || *parsed > 9e15) return std::nullopt;
+  return static_cast<int64_t>(*parsed);
+}
+
 class Visitor : public ChromeVisitor<Batch> {
  public:
   bool Event(json::Value event, uint64_t offset) override {
@@ -82,8 +127,8 @@ class Visitor : public ChromeVisitor<Batch> {
 
  private:
   void Add(const ChromeEvent& read, uint64_t offset) {
-    const auto place = PlaceOf(read.pid);
-    if (!place) {
+    Lane& lane = LaneOf(read);
+    if (!lane.is_known) {
       batch_->notes.Count(NoteKind::kNeitherHostNorDevice, offset);
       return;
     }
@@ -94,22 +139,18 @@ class Visitor : public ChromeVisitor<Batch> {
     record.end = interval->end;
     record.offset = offset;
     record.name = strings_.Intern(StableName(read.name, text_));
-    record.thread = Thread(read);
-    if (*place == "CPU") {
-      record.category = KinetoCategory::kCpuOp;
-      if (IsRegionName(read.name)) record.category = KinetoCategory::kAnnotation;
-      if (read.name.starts_with("ProfilerStep#")) record.category = KinetoCategory::kStep;
-      if (const auto node = NodeOf(read.tid)) {
-        record.device = strings_.Intern(fmt::format("node{}/CPU:0", *node));
-      }
+    record.thread = Thread(lane);
+    if (!lane.is_host && lane.device.empty()) {
+      batch_->notes.Count(NoteKind::kDeviceEventWithoutDevice, offset);
+      return;
+    }
+    if (lane.device_id == 0 && !lane.device.empty()) lane.device_id = strings_.Intern(lane.device);
+    record.device = lane.device_id;
+    if (lane.is_host) {
+      record.category = HostCategory(read.name);
+      record.external_id = BackwardsNumber(offset);
     } else {
       record.category = KinetoCategory::kDevice;
-      const double number = ParseNumber(read.tid).value_or(-1);
-      if (number < 0 || number >= 10'000) {
-        batch_->notes.Count(NoteKind::kDeviceEventWithoutDevice, offset);
-        return;
-      }
-      record.device = strings_.Intern(fmt::format("{}:{}", *place, static_cast<int>(number)));
     }
     if (record.category == KinetoCategory::kAnnotation) {
       batch_->notes.Count(NoteKind::kAnnotation, offset);
@@ -119,31 +160,58 @@ class Visitor : public ChromeVisitor<Batch> {
     batch_->records.push_back(record);
   }
 
+  static KinetoCategory HostCategory(std::string_view name) {
+    if (!IsRegionName(name)) return KinetoCategory::kCpuOp;
+    return name.starts_with("ProfilerStep#") ? KinetoCategory::kStep : KinetoCategory::kAnnotation;
+  }
+
+  // Of host events with the same time, frequent with whole microseconds, the later one is the
+  // caller: they are written in the order they ended.
+  static int64_t BackwardsNumber(uint64_t offset) {
+    return std::numeric_limits<int64_t>::max() - static_cast<int64_t>(offset);
+  }
+
   void AddFlow(const ChromeEvent& read, uint64_t offset) {
-    const auto id = ParseNumber(read.id);
+    const auto number = FlowNumber(read.id);
     const auto time = read.times.Start();
-    if (!id || *id < 0 || *id > 9e15 || !time) {
+    if (!number || !time) {
       batch_->notes.Count(NoteKind::kFlowNotUsable, offset);
       return;
     }
-    batch_->flows.push_back({static_cast<int64_t>(*id), Thread(read),
-                             strings_.Intern(StableName(read.name, text_)), *time, offset,
-                             read.phase == 's'});
+    // Its thread first: names are numbered in that order.
+    const StringId thread = Thread(LaneOf(read));
+    batch_->flows.push_back({*number, thread, strings_.Intern(StableName(read.name, text_)), *time,
+                             offset, read.phase == 's'});
   }
 
-  StringId Thread(const ChromeEvent& read) {
-    // Most events run on the thread of the previous one.
-    if (read.pid == last_pid_ && read.tid == last_tid_) return last_thread_;
-    last_pid_ = read.pid;
-    last_tid_ = read.tid;
-    text_.assign(read.pid).append("/").append(read.tid);
-    return last_thread_ = strings_.Intern(text_);
+  Lane& LaneOf(const ChromeEvent& read) {
+    const auto is_it = [&](const Lane& lane) {
+      return lane.tid == read.tid && lane.pid == read.pid;
+    };
+    // There are few, and events come in bursts.
+    if (last_lane_ < lanes_.size() && is_it(lanes_[last_lane_])) return lanes_[last_lane_];
+    const auto known = std::find_if(lanes_.begin(), lanes_.end(), is_it);
+    last_lane_ = static_cast<size_t>(known - lanes_.begin());
+    if (known == lanes_.end()) {
+      if (lanes_.size() == kMostLanes) lanes_.clear();
+      last_lane_ = lanes_.size();
+      lanes_.push_back(MakeLane(read.pid, read.tid));
+    }
+    return lanes_[last_lane_];
   }
 
+  StringId Thread(Lane& lane) {
+    if (lane.thread_id == 0) {
+      text_.assign(lane.pid).append("/").append(lane.tid);
+      lane.thread_id = strings_.Intern(text_);
+    }
+    return lane.thread_id;
+  }
+
+  static constexpr size_t kMostLanes = 64;
+  std::vector<Lane> lanes_;
+  size_t last_lane_ = 0;
   std::string text_;
-  std::string last_pid_;
-  std::string last_tid_;
-  StringId last_thread_ = 0;
 };
 
 // Finds the events at the ends of the flows, and connects them.
@@ -156,6 +224,7 @@ class FlowTies {
     FindNeighbours();
     FindOthers();
     std::vector<std::pair<int64_t, uint32_t>> starts;
+    starts.reserve(flows_.size());
     for (size_t i = 0; i < flows_.size(); ++i) {
       if (flows_[i].starts && event_of_[i] != NumberIndex::kNone) {
         starts.emplace_back(flows_[i].id, event_of_[i]);
@@ -247,6 +316,7 @@ class FlowTies {
 
 void BookFlows(const std::vector<Flow>& flows, ImportReport& report) {
   std::vector<std::pair<int64_t, uint32_t>> ends;
+  ends.reserve(flows.size());
   for (const Flow& flow : flows) {
     if (!flow.starts) ends.emplace_back(flow.id, 0);
   }
@@ -258,13 +328,6 @@ void BookFlows(const std::vector<Flow>& flows, ImportReport& report) {
                 flow.offset);
   }
   notes.AddTo(report);
-}
-
-// Of host events with the same time, frequent with whole microseconds, the later one is the caller:
-// they are written in the order they ended.
-void NumberBackwards(std::vector<KinetoRecord>& records) {
-  auto number = static_cast<int64_t>(records.size());
-  for (KinetoRecord& record : records) record.external_id = number--;
 }
 
 class PyTorchLegacyImporter : public Importer {
@@ -290,6 +353,7 @@ class PyTorchLegacyImporter : public Importer {
     auto commit = [&](Batch& batch, size_t worker, bool keep) {
       const StringRemap* remap = collector.Add(batch, worker, keep);
       if (remap == nullptr) return;
+      if (flows.empty()) flows.reserve(batch.flows.size() * BatchesOf(source));
       for (Flow& flow : batch.flows) {
         flow.thread = (*remap)[flow.thread];
         flow.name = (*remap)[flow.name];
@@ -301,7 +365,6 @@ class PyTorchLegacyImporter : public Importer {
     std::vector<KinetoRecord>& records = collector.records;
     BookFlows(flows, report);
     if (!flows.empty()) FlowTies(records, flows).Tie();
-    NumberBackwards(records);
     if (!records.empty()) trace.clock = "the start of the profile";
     const bool has_host_operations = std::any_of(
         records.begin(), records.end(),

@@ -1,5 +1,7 @@
 // Through importers.h: the importer has no header of its own.
 #include <random>
+#include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -169,6 +171,38 @@ TEST(PyTorchLegacyTest, OtherAcceleratorsAndRemoteNodesAreDevicesOfTheirOwn) {
               testing::UnorderedElementsAre("CPU:0", "NPU:3", "node2/CPU:0"));
   EXPECT_THAT(Notes(imported.report(), NoteClass::kSkipped),
               ElementsAre(StartsWith("neither_host_nor_device x1 @")));
+}
+
+TEST(PyTorchLegacyTest, VeryManyThreadsStayApart) {
+  std::vector<std::string> events;
+  for (int i = 0; i < 2000; ++i) {
+    const std::string thread = fmt::format("{}", 1 + i % 500);
+    events.push_back(Call("inner", 10 * i + 1, 2, thread));
+    events.push_back(Kernel("k", 10 * i + 5, 2, fmt::format("{}", i % 90)));
+    events.push_back(Call("outer", 10 * i, 20'000, thread));
+  }
+  const Imported imported = ImportLegacy(events);
+  std::set<uint32_t> lanes;
+  for (const Op& op : imported.trace.ops) {
+    if (op.lane != kNoLane) lanes.insert(op.lane);
+  }
+  EXPECT_THAT(lanes, SizeIs(500));
+  EXPECT_THAT(imported.trace.devices, SizeIs(91));
+  EXPECT_EQ(imported.PathOf("inner"), "outer/inner");
+}
+
+TEST(PyTorchLegacyTest, NumbersOfFlowsAreReadHoweverTheyAreWritten) {
+  std::vector<std::string> events;
+  for (const std::string_view number : {"7", "7.0", "700e-2"}) {
+    events.push_back(Call("outer", 10, 0));
+    for (const std::string& flow : {FlowFrom("outer", 10, 7), FlowTo("k", 20, 7)}) {
+      events.push_back(
+          std::regex_replace(flow, std::regex("\"id\": 7"), fmt::format("\"id\": {}", number)));
+    }
+    events.push_back(Kernel("k", 20, 1));
+    EXPECT_EQ(ImportLegacy(events).report().tied, 1u) << number;
+    events.clear();
+  }
 }
 
 TEST(PyTorchLegacyTest, BadEventsAreCountedWithTheirPlace) {

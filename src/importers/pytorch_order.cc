@@ -24,8 +24,25 @@ bool IsBefore(const KinetoRecord& x, const KinetoRecord& y) {
   return false;
 }
 
-void PutInOrder(const std::vector<KinetoRecord>& records, std::vector<uint32_t>& events) {
-  const auto before = [&](uint32_t a, uint32_t b) { return IsBefore(records[a], records[b]); };
+// Of events that start together, which are few, in the order that `before` says; those that it does
+// not tell apart stay as they are.
+template <typename Before>
+void OrderEqualStarts(uint32_t* first, uint32_t* last, Before&& before) {
+  constexpr std::ptrdiff_t kFew = 32;
+  if (last - first > kFew) {
+    std::stable_sort(first, last, before);
+    return;
+  }
+  for (uint32_t* next = first + 1; next < last; ++next) {
+    std::rotate(std::upper_bound(first, next, *next, before), next, next + 1);
+  }
+}
+
+// By start, and then as `before` says. Equal ones stay in the order of the file.
+template <typename Before>
+void PutInOrder(const std::vector<KinetoRecord>& records, std::vector<uint32_t>& events,
+                Before&& before_record) {
+  const auto before = [&](uint32_t a, uint32_t b) { return before_record(records[a], records[b]); };
   // Newer versions write a thread's events in order, older ones in the order they ended.
   if (std::is_sorted(events.begin(), events.end(), before)) return;
   constexpr uint64_t kSignBit = uint64_t{1} << 63;
@@ -38,11 +55,7 @@ void PutInOrder(const std::vector<KinetoRecord>& records, std::vector<uint32_t>&
   for (size_t i = 0; i < events.size(); ++i) events[i] = by_start[i].index;
   for (size_t from = 0, to = 0; from < events.size(); from = to) {
     while (to < events.size() && by_start[to].key == by_start[from].key) ++to;
-    const auto first = events.begin();
-    if (to - from > 1) {
-      std::stable_sort(first + static_cast<std::ptrdiff_t>(from),
-                       first + static_cast<std::ptrdiff_t>(to), before);
-    }
+    if (to - from > 1) OrderEqualStarts(events.data() + from, events.data() + to, before);
   }
 }
 
@@ -62,8 +75,24 @@ std::vector<uint32_t> HostOrder(const std::vector<KinetoRecord>& records) {
   }
   std::vector<uint32_t> order;
   for (auto& [thread, events] : of_thread) {
-    PutInOrder(records, events);
+    PutInOrder(records, events, IsBefore);
     order.insert(order.end(), events.begin(), events.end());
+  }
+  return order;
+}
+
+std::vector<uint32_t> DeviceOrder(const std::vector<KinetoRecord>& records) {
+  std::vector<uint32_t> order;
+  bool encloses = false;
+  for (uint32_t i = 0; i < records.size(); ++i) {
+    if (records[i].category != KinetoCategory::kDevice) continue;
+    order.push_back(i);
+    encloses = encloses || records[i].encloses;
+  }
+  if (encloses) {
+    PutInOrder(records, order, [](const KinetoRecord& x, const KinetoRecord& y) {
+      return x.start != y.start ? x.start < y.start : x.end > y.end;
+    });
   }
   return order;
 }

@@ -16,6 +16,7 @@
 #include "importers/chrome_events.h"
 #include "importers/importer.h"
 #include "importers/tensorflow_names.h"
+#include "types/op_pile.h"
 
 namespace beryl::importers {
 namespace {
@@ -156,19 +157,23 @@ class Visitor : public ChromeVisitor<Batch> {
 
   uint32_t Kind(std::string_view name, std::string_view type) {
     const StringId name_id = strings_.Intern(name);
-    // Nearly every name has one type: one array lookup.
-    if (name_id >= kind_of_name_.size()) kind_of_name_.resize(size_t{name_id} * 2 + 64);
-    KnownKind& known = kind_of_name_[name_id];
-    if (known.kind != kNoKind && known.type == type) return known.kind;
+    // Nearly every name has one type: one array lookup, and no map.
+    if (name_id >= kind_of_name_.size()) kind_of_name_.resize(size_t{name_id} + 64);
+    const KnownKind known = kind_of_name_[name_id];
+    if (known.kind != kNoKind && strings_.Text(known.type) == type) return known.kind;
     const StringId type_id = strings_.Intern(type);
-    auto [place, is_new] = kinds_.try_emplace({name_id, type_id}, kind_count_);
-    if (is_new) {
+    uint32_t kind = kind_count_;
+    if (known.kind != kNoKind) {
+      kind = further_kinds_.try_emplace({name_id, type_id}, kind).first->second;
+    } else {
+      kind_of_name_[name_id] = {type_id, kind};
+    }
+    if (kind == kind_count_) {
       ++kind_count_;
       has_inputs_.push_back(false);
       batch_->new_kinds.emplace_back(name_id, type_id);
     }
-    known = {strings_.Text(type_id), place->second};
-    return known.kind;
+    return kind;
   }
 
   uint32_t Process(std::string_view pid, uint64_t offset) {
@@ -193,11 +198,11 @@ class Visitor : public ChromeVisitor<Batch> {
   }
 
   struct KnownKind {
-    std::string_view type;
+    StringId type = 0;
     uint32_t kind = kNoKind;
   };
-  std::vector<KnownKind> kind_of_name_;
-  std::map<std::pair<StringId, StringId>, uint32_t> kinds_;
+  std::vector<KnownKind> kind_of_name_;                              // the first
+  std::map<std::pair<StringId, StringId>, uint32_t> further_kinds_;  // by name and type
   uint32_t kind_count_ = 0;
   std::vector<std::string_view> inputs_;  // of the event that is being read
   std::vector<bool> has_inputs_;          // by kind
@@ -223,7 +228,6 @@ class Assembler {
       : trace_(trace),
         report_(report),
         chunks_(chunks),
-        first_op_(trace.ops.size()),
         first_kind_(trace.kinds.size()),
         rank_(trace.RankNumber(report.rank)) {}
 
@@ -250,33 +254,32 @@ class Assembler {
       NameProcess(from.processes[name.process], trace_.strings.Text(from.strings[name.name]),
                   name.offset);
     }
-    if (trace_.ops.size() == first_op_) {
-      // Growing step by step would touch twice the memory.
-      trace_.ops.reserve(first_op_ + batch.records.size() * chunks_);
-    }
+    if (ops_.empty()) ops_.Expect(batch.records.size() * chunks_);
     for (const Record& record : batch.records) {
       const uint16_t process = from.processes[record.process];
       ++processes_[process].operations;
-      trace_.ops.push_back(
-          {record.start, record.end, from.kinds[record.kind], kNoLane, kNoStep, process});
+      ops_.Add({record.start, record.end, from.kinds[record.kind], kNoLane, kNoStep, process});
     }
   }
 
   void Finish() {
     const std::vector<uint16_t> devices = PlaceProcesses();
-    // Removes what is not on a device; the reasons were counted by process.
-    auto kept = trace_.ops.begin() + static_cast<std::ptrdiff_t>(first_op_);
-    for (auto op = kept; op != trace_.ops.end(); ++op) {
-      const uint16_t device = devices[op->device];
-      if (device == kNoDevice) continue;
-      *kept = *op;
-      kept->device = device;
-      ++kept;
-    }
-    const bool dropped = kept != trace_.ops.end();
-    trace_.ops.erase(kept, trace_.ops.end());
     AddDataflow();
-    if (dropped || threw_away_) ForgetUnusedKinds();
+    // Leaves out what is not on a device; the reasons were counted by process.
+    std::vector<uint32_t> numbers(trace_.kinds.size(), kNoKind);
+    bool dropped = false;
+    ops_.ForEach([&](Op& op) {
+      const bool stays = devices[op.device] != kNoDevice;
+      if (stays) numbers[op.kind] = op.kind;
+      dropped = dropped || !stays;
+      return stays;
+    });
+    if (dropped || threw_away_) ForgetUnusedKinds(numbers);
+    ops_.MoveTo(trace_, [&](Op& op) {
+      op.device = devices[op.device];
+      op.kind = op.device == kNoDevice ? op.kind : numbers[op.kind];
+      return op.device != kNoDevice;
+    });
   }
 
  private:
@@ -290,13 +293,30 @@ class Assembler {
   };
 
   uint32_t Kind(StringId name, StringId type) {
-    auto [place, is_new] =
-        kinds_.try_emplace({name, type}, static_cast<uint32_t>(trace_.kinds.size()));
-    if (is_new) {
-      trace_.kinds.push_back(MakeTensorFlowKind(trace_, name, type));
-      trace_.kinds.back().rank = rank_;
+    if (name >= kind_of_name_.size()) kind_of_name_.resize(trace_.strings.size(), kNoKind);
+    const uint32_t known = kind_of_name_[name];
+    if (known != kNoKind && trace_.kinds[known].type == type) return known;
+    const auto next = static_cast<uint32_t>(trace_.kinds.size());
+    if (known == kNoKind) {
+      kind_of_name_[name] = next;
+    } else {
+      const auto [place, is_new] = further_kinds_.try_emplace({name, type}, next);
+      if (!is_new) return place->second;
     }
-    return place->second;
+    trace_.kinds.push_back(MakeTensorFlowKind(trace_, name, type));
+    trace_.kinds.back().rank = rank_;
+    return next;
+  }
+
+  // Calls visit(kind) for those with that name.
+  template <typename Visit>
+  void ForEachKindOf(StringId name, Visit&& visit) const {
+    if (name >= kind_of_name_.size() || kind_of_name_[name] == kNoKind) return;
+    visit(kind_of_name_[name]);
+    for (auto kind = further_kinds_.lower_bound({name, 0});
+         kind != further_kinds_.end() && kind->first.first == name; ++kind) {
+      visit(kind->second);
+    }
   }
 
   // An arrow whose start is known only by name.
@@ -325,10 +345,9 @@ class Assembler {
   void AddDataflow() {
     const auto first = static_cast<std::ptrdiff_t>(trace_.dataflow.size());
     for (const Arrow& arrow : inputs_.empty() ? flows_ : inputs_) {
-      for (auto maker = kinds_.lower_bound({arrow.from, 0});
-           maker != kinds_.end() && maker->first.first == arrow.from; ++maker) {
-        trace_.dataflow.push_back({maker->second, arrow.to});
-      }
+      ForEachKindOf(arrow.from, [&](uint32_t maker) {
+        trace_.dataflow.push_back({maker, arrow.to});
+      });
     }
     // Kinds of this file are new, so its arrows come after those of the others.
     std::sort(trace_.dataflow.begin() + first, trace_.dataflow.end());
@@ -336,28 +355,24 @@ class Assembler {
                           trace_.dataflow.end());
   }
 
-  // A kind that never ran has no place in the model.
-  void ForgetUnusedKinds() {
-    std::vector<uint32_t> new_number(trace_.kinds.size(), kNoKind);
-    for (size_t i = first_op_; i < trace_.ops.size(); ++i) new_number[trace_.ops[i].kind] = 0;
+  // A kind that never ran has no place in the model: its number is kNoKind. The others get new
+  // ones.
+  void ForgetUnusedKinds(std::vector<uint32_t>& numbers) {
     auto next = static_cast<uint32_t>(first_kind_);
     for (size_t kind = first_kind_; kind < trace_.kinds.size(); ++kind) {
-      if (new_number[kind] == kNoKind) continue;
+      if (numbers[kind] == kNoKind) continue;
       trace_.kinds[next] = trace_.kinds[kind];
-      new_number[kind] = next++;
+      numbers[kind] = next++;
     }
     trace_.kinds.resize(next);
     // Numbers keep their order, so the arrows stay sorted.
     size_t kept = 0;
     for (const Dataflow arrow : trace_.dataflow) {
       Dataflow moved = arrow;
-      if (arrow.from >= first_kind_) moved = {new_number[arrow.from], new_number[arrow.to]};
+      if (arrow.from >= first_kind_) moved = {numbers[arrow.from], numbers[arrow.to]};
       if (moved.from != kNoKind && moved.to != kNoKind) trace_.dataflow[kept++] = moved;
     }
     trace_.dataflow.resize(kept);
-    for (size_t i = first_op_; i < trace_.ops.size(); ++i) {
-      trace_.ops[i].kind = new_number[trace_.ops[i].kind];
-    }
   }
 
   uint16_t ProcessNumber(StringId pid, uint64_t offset) {
@@ -392,11 +407,11 @@ class Assembler {
       devices.push_back(kNoDevice);
       std::string device;
       if (!process.named) {
-        Book(NoteKind::kProcessNotNamed, process);
+        CountOperations(NoteKind::kProcessNotNamed, process);
       } else if (!parsed[i].compute) {
-        Book(NoteKind::kNotComputation, process);
+        CountOperations(NoteKind::kNotComputation, process);
       } else if (layout.IsRepetition(parsed[i])) {
-        Book(NoteKind::kRepeatsStreams, process);
+        CountOperations(NoteKind::kRepeatsStreams, process);
       } else {
         devices.back() = trace_.DeviceNumber(layout.DeviceName(parsed[i]));
       }
@@ -404,7 +419,7 @@ class Assembler {
     return devices;
   }
 
-  void Book(NoteKind why, const Process& process) {
+  void CountOperations(NoteKind why, const Process& process) {
     if (process.operations == 0) return;
     report_.Count(why, process.first_offset, process.operations);
   }
@@ -412,7 +427,7 @@ class Assembler {
   OpTrace& trace_;
   ImportReport& report_;
   size_t chunks_;
-  size_t first_op_;
+  OpPile ops_;  // with numbers of processes for devices
   size_t first_kind_;
   uint16_t rank_;
   bool threw_away_ = false;  // a batch was discarded, and its kinds may have no operation
@@ -421,7 +436,8 @@ class Assembler {
   Spot last_spot_;  // of the last operation so far
   uint32_t last_kind_ = kNoKind;
   std::vector<Worker> workers_;
-  std::map<std::pair<StringId, StringId>, uint32_t> kinds_;
+  std::vector<uint32_t> kind_of_name_;                               // the first
+  std::map<std::pair<StringId, StringId>, uint32_t> further_kinds_;  // by name and type
   std::unordered_map<StringId, size_t> process_numbers_;
   std::vector<Process> processes_;
 };

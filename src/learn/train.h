@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/result.h"
+#include "base/work_watch.h"
 #include "types/dataset.h"
 #include "types/energy_model.h"
 
@@ -20,6 +21,7 @@ struct TrainOptions {
   std::optional<int> threads = {};  // nothing or 0: one per core
   bool bands = true;                // calibrate intervals by leaving out one model at a time
   bool seconds = false;             // method describe: also learn the time of nodes
+  WorkWatch* watch = nullptr;       // a piece of work is a fit; nobody need watch
 };
 // Fails if the data lacks what the method needs.
 Result<EnergyModel> Train(const Dataset& data, const TrainOptions& options);

@@ -138,7 +138,7 @@ std::vector<NodeId> Backward::SavedBy(NodeId node) const {
   const bool product = type == "mul" || type == "div";
   const std::vector<NodeId> trained = TrainedMakers(node);
   for (const NodeId maker : Makers(node)) {
-    // Of a product, the other factor; a mask, not what is masked.
+    // A gradient needs the other factor of a product, and the mask, not what is masked.
     const bool only_factor = product && trained.size() == 1 && trained.front() == maker;
     if (masks ? trained_[maker] : only_factor && !HasWeight(node)) continue;
     saved.push_back(maker);
@@ -305,7 +305,7 @@ void Backward::BackThroughProduct(NodeId node, NodeId gradient) {
   Reads(bias, gradient);
 }
 
-// Of activations with each other.
+// For products of two activations.
 void Backward::BackThroughProducts(NodeId node, NodeId gradient) {
   const DescribedNode of = whole_.nodes[node];
   const std::vector<NodeId> trained = TrainedMakers(node);

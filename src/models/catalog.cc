@@ -22,6 +22,13 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
+// Whatever their case.
+bool AreSame(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char c, unsigned char d) {
+    return std::tolower(c) == std::tolower(d);
+  });
+}
+
 std::string_view WithoutOrganisation(std::string_view name) {
   const size_t slash = name.rfind('/');
   return slash == std::string_view::npos ? name : name.substr(slash + 1);
@@ -75,12 +82,11 @@ const std::vector<CatalogEntry>& Catalog() {
 }
 
 Result<ModelConfig> FindConfig(std::string_view name) {
-  const std::string wanted = Lower(name);
   for (const CatalogEntry& entry : Catalog()) {
-    if (Lower(entry.name) == wanted) return ModelConfig{entry.name, entry.config};
+    if (AreSame(entry.name, name)) return ModelConfig{entry.name, entry.config};
   }
   for (const CatalogEntry& entry : Catalog()) {
-    if (Lower(WithoutOrganisation(entry.name)) == Lower(WithoutOrganisation(name))) {
+    if (AreSame(WithoutOrganisation(entry.name), WithoutOrganisation(name))) {
       return ModelConfig{entry.name, entry.config};
     }
   }

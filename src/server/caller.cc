@@ -19,7 +19,6 @@ namespace beryl::server {
 namespace {
 
 constexpr size_t kMostOfStatus = 1 << 16;
-constexpr size_t kShortestToken = 16;
 constexpr std::string_view kEstablished = "01";
 
 template <typename Number>
@@ -156,22 +155,6 @@ Status Guard::MayWatch(const Caller& caller, int32_t pid) const {
                              pid, monitor_uid)};
   }
   return {};
-}
-
-Result<std::string> ReadToken(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) == 0 && (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    return MisuseError(
-        fmt::format("'{}': others can read or write the token; run: chmod 600 {}", path, path));
-  }
-  auto text = TRY(ReadSmallFile(path));
-  std::string token(Trim(std::string_view(text).substr(0, text.find('\n'))));
-  if (token.size() < kShortestToken) {
-    return MisuseError(
-        fmt::format("'{}': a token has at least {} characters; make one with: openssl rand -hex 32",
-                    path, kShortestToken));
-  }
-  return token;
 }
 
 bool CarriesToken(std::string_view header, std::string_view token) {

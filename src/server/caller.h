@@ -54,9 +54,8 @@ struct Guard {
   }
 };
 
-// A shared secret: the first line of a file that only its owner may read.
-Result<std::string> ReadToken(const std::string& path);
-// Whether an authorization header carries it; takes the same time for any wrong one of its length.
+// Whether an authorization header carries a token (base/token_file.h); takes the same time for any
+// wrong one of its length.
 bool CarriesToken(std::string_view header, std::string_view token);
 
 }  // namespace beryl::server

@@ -126,18 +126,6 @@ TEST(Guard, KnowsZombiesFromTheLiving) {
   EXPECT_FALSE(guard.IsRunning(12));
 }
 
-TEST(Token, IsTheFirstLineOfAFileOnlyItsOwnerReads) {
-  const Folder folder;
-  folder.Write("good", "0123456789abcdef0123\nmore\n", 0600);
-  folder.Write("open", "0123456789abcdef0123\n", 0644);
-  folder.Write("short", "secret\n", 0600);
-  EXPECT_EQ(*ReadToken(folder.path("good")), "0123456789abcdef0123");
-  EXPECT_NE(ReadToken(folder.path("open")).error().message.find("chmod 600"), std::string::npos);
-  EXPECT_NE(ReadToken(folder.path("short")).error().message.find("openssl rand"),
-            std::string::npos);
-  EXPECT_FALSE(ReadToken(folder.path("none")));
-}
-
 TEST(Token, HasToBeCarriedWhole) {
   const std::string token = "0123456789abcdef";
   EXPECT_TRUE(CarriesToken("Bearer 0123456789abcdef", token));

@@ -27,10 +27,9 @@ CoarseReadings::CoarseReadings(const std::vector<PowerChannel>& channels, Nanos 
     const double counts = std::ceil(step.value / meter.per_count * (1 - 1e-12));
     divisors_[i] = static_cast<uint64_t>(std::max(1.0, counts));
     meter.per_count *= static_cast<double>(divisors_[i]);
-    meter.wrap /= divisors_[i];
+    if (meter.wrap) *meter.wrap /= divisors_[i];
     const double period_us = period.seconds() * 1e6;
-    // NaN: unknown.
-    if (!(meter.update_period_us >= period_us)) meter.update_period_us = period_us;
+    meter.update_period_us = std::max(period_us, meter.update_period_us.value_or(0));
   }
 }
 

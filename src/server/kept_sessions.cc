@@ -50,7 +50,7 @@ void Sessions::Forget() {
   KeepToDiskLimits();
 }
 
-// Of all users but root, and of root only if there is no other.
+// Root only if there is no other user.
 std::optional<uint32_t> Sessions::UserOfMostBytes() const {
   std::map<uint32_t, uint64_t> bytes;
   for (const auto& [id, session] : table_) bytes[session->summary().uid] += session->bytes();

@@ -21,9 +21,8 @@ class OwnEnergy {
   OwnEnergy(const OwnEnergy&) = delete;
   OwnEnergy& operator=(const OwnEnergy&) = delete;
 
-  // Of the devices that are divided among processes, `ours` is this program's, since the meters
-  // were found; may be added up. Empty until then, and if there is none: an estimate is a meter,
-  // too.
+  // The devices whose energy is divided among processes, without overlap; `ours` is this program's
+  // energy since the meters were found. Empty until then, and without a meter or an estimate.
   std::vector<LiveDevice> devices();
 
  private:

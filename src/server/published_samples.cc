@@ -101,8 +101,8 @@ void PublishedSamples::OnPower(Nanos time, std::span<const sources::MeterReading
                              Joules{meter.uj_per_count * 1e-6}, ToSeconds(time - meter.since),
                              std::nullopt};
       // A counter that was reset continues from where it was.
-      const bool wrapped = meter.wrap > 0 && WrapRange(fall, static_cast<double>(meter.wrap));
-      meter.before_wraps += wrapped ? meter.wrap : meter.last;
+      const bool wrapped = meter.wrap && WrapRange(fall, meter.wrap);
+      meter.before_wraps += wrapped ? *meter.wrap : meter.last;
     }
     if (!meter.seen || count != meter.last) meter.since = time;
     meter.seen = true;

@@ -58,7 +58,7 @@ class PublishedSamples final : public sources::SampleSink {
     Part part = Part::kNone;
     uint32_t socket = 0;
     double uj_per_count = 1;
-    uint64_t wrap = 0;
+    std::optional<uint64_t> wrap;
     bool seen = false;
     uint64_t last = 0;
     Nanos since;                // when `last` was first seen

@@ -13,7 +13,7 @@ using sources::ReadState;
 constexpr int64_t kStart = 1'700'000'000'000'000'000;
 
 PowerChannel Channel(const std::string& name, const std::string& source, ChannelKind kind,
-                     double per_count, uint64_t wrap) {
+                     double per_count, std::optional<uint64_t> wrap = {}) {
   PowerChannel channel;
   channel.name = name;
   channel.scope = ScopeOfName(name);
@@ -24,7 +24,7 @@ PowerChannel Channel(const std::string& name, const std::string& source, Channel
   return channel;
 }
 
-PowerChannel Rapl(const std::string& name, uint64_t wrap = 0) {
+PowerChannel Rapl(const std::string& name, std::optional<uint64_t> wrap = {}) {
   return Channel(name, "rapl-powercap", ChannelKind::kEnergyCounter, 1e-6, wrap);
 }
 
@@ -97,14 +97,13 @@ TEST(PublishedSamples, LeavesOutWhatCouldNotBeRead) {
 }
 
 TEST(PublishedSamples, TheEstimateIsNoRapl) {
-  PublishedSamples spool =
-      Open({Channel("CPU:0", "estimate", ChannelKind::kEnergyCounter, 1e-6, 0)});
+  PublishedSamples spool = Open({Channel("CPU:0", "estimate", ChannelKind::kEnergyCounter, 1e-6)});
   spool.OnPower(Nanos{kStart}, std::vector{Count(5)});
   EXPECT_EQ(BytesOf(spool), "");
 }
 
 TEST(PublishedSamples, GivesMilliwattsOfAGauge) {
-  PublishedSamples spool = Open({Channel("GPU:1", "nvml", ChannelKind::kPowerGauge, 1e-3, 0)});
+  PublishedSamples spool = Open({Channel("GPU:1", "nvml", ChannelKind::kPowerGauge, 1e-3)});
   spool.OnPower(Nanos{kStart}, std::vector{Count(300)});
   // nvml { timestamp, reading { bus_id: "GPU:1", power_usage: 300, index: 1 } }
   const std::string reading = "\x0a\x05GPU:1\x10\xac\x02\x18\x01";
@@ -113,7 +112,7 @@ TEST(PublishedSamples, GivesMilliwattsOfAGauge) {
 }
 
 TEST(PublishedSamples, WorksOutMilliwattsOfACounter) {
-  PublishedSamples spool = Open({Channel("GPU:0", "nvml", ChannelKind::kEnergyCounter, 1e-3, 0)});
+  PublishedSamples spool = Open({Channel("GPU:0", "nvml", ChannelKind::kEnergyCounter, 1e-3)});
   spool.OnPower(Nanos{kStart}, std::vector{Count(1000)});
   EXPECT_EQ(spool.bytes(), 0u);  // no power is known yet
   spool.OnPower(Nanos{kStart + 100'000'000}, std::vector{Count(21'000)});

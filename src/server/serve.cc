@@ -22,12 +22,15 @@
 #include "base/file.h"
 #include "base/json_writer.h"
 #include "base/text.h"
+#include "base/token_file.h"
 #include "flows/open_library.h"
 #include "server/api/api.h"
+#include "server/api/job_kinds.h"
 #include "server/api/metrics.h"
 #include "server/api/problem.h"
 #include "server/caller.h"
 #include "server/http/server.h"
+#include "server/job_workers.h"
 #include "server/own_energy.h"
 #include "server/peer_address.h"
 #include "server/site.h"
@@ -136,7 +139,7 @@ class AccessLog {
     JsonWriter json;
     json.BeginObject().Member("time", Now());
     json.Member("peer", exchange.peer).Member("method", Printable(request.method));
-    // Of a long one the beginning, so that the line is written as a whole.
+    // A long path is cut, so that the line is written as a whole.
     json.Member("path", Printable(std::string_view(request.path).substr(0, kMostOfPath)));
     json.Member("route", exchange.route).Member("status", exchange.status);
     json.Member("bytes", exchange.bytes).Member("seconds", exchange.time.value).End();
@@ -177,6 +180,7 @@ class Server {
     policy_.token = secrets_.token;
     if (!options_.access_log.empty()) access_log_ = TRY(AccessLog::Open(options_.access_log));
     TRY(OpenLibrary());
+    EmployWorkers();
     const auto passed = PassedSocket();
     if (passed) {
       servers_.push_back(TRY(HttpServer::On(*passed, addresses.front(), MakeOptions())));
@@ -223,8 +227,10 @@ class Server {
   }
 
   void End() {
+    if (workers_) workers_->Stop();
     for (const auto& server : servers_) server->Drain(options_.end_patience);
     servers_.clear();
+    workers_.reset();
   }
 
  private:
@@ -240,6 +246,14 @@ class Server {
     library_ = *std::move(library);
     api_.library = library_.get();
     return {};
+  }
+
+  void EmployWorkers() {
+    if (!library_ || options_.read_only || options_.jobs == 0) return;
+    workers_ = std::make_unique<JobWorkers>(
+        *library_, options_.jobs,
+        [this](const LibraryJob& job) { return TaskOf(api_, *library_, job); }, Say);
+    api_.on_new_job = [workers = workers_.get()] { workers->Wake(); };
   }
 
   std::string UrlOf(const Address& address) const {
@@ -279,11 +293,14 @@ class Server {
     routes.Add("POST", "/api/v1/login",
                [this](const HttpRequest& request) { return Login(request); });
     AddContractRoutes(routes);
+    AddPageRoutes(routes);
     AddModelRoutes(api_, routes);
     AddEntryRoutes(api_, routes);
     AddAdditionRoutes(api_, routes, options_.upload_megabytes * kMegabyte);
     AddAnalysisRoutes(api_, routes);
     AddCompareRoute(api_, routes);
+    AddCostRoutes(api_, routes);
+    AddJobRoutes(api_, routes);
     flows::WatchOptions watch;
     watch.machine = sources::Machine::FromEnvironment();
     AddLiveRoute(routes, watch);
@@ -320,6 +337,7 @@ class Server {
   std::mutex mutex_;  // for policy_ and access_log_
   SitePolicy policy_;
   std::unique_ptr<AccessLog> access_log_;
+  std::unique_ptr<JobWorkers> workers_;
   std::vector<std::unique_ptr<HttpServer>> servers_;
 };
 

@@ -26,6 +26,7 @@ struct ServeOptions {
   std::string library;
   uint64_t upload_megabytes = 16384;  // that one request may bring; 413
   uint64_t library_megabytes = 0;     // of its files together; 0: as many as fit; 507
+  size_t jobs = 2;  // that run at a time; 0: they are left to other servers of the library
   HttpLimits limits = {.head_bytes = size_t{16} << 10,
                        .target_bytes = size_t{8} << 10,
                        .body_bytes = uint64_t{1} << 20,
@@ -35,7 +36,7 @@ struct ServeOptions {
                        .head_patience = Nanos{10'000'000'000},
                        .body_patience = Nanos{20'000'000'000},
                        .workers = 0,  // as many as there are CPUs, at least 2
-                       .cache_bytes = size_t{64} << 20};
+                       .cache_bytes = size_t{32} << 20};
   Nanos end_patience{10'000'000'000};  // for what runs, after SIGTERM
 };
 

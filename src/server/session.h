@@ -75,7 +75,7 @@ class Session {
   Result<LiveWindow> CloseWindow(uint64_t window, Nanos time);
 
   std::shared_ptr<BatchQueue> AddStream(const StreamOptions& options, Nanos time);
-  // Of clients that are still there.
+  // How many streams have a client that is still there.
   size_t streams() const;
   // Whether a stream that the session is bound to is gone.
   bool WantsToEnd();

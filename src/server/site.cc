@@ -18,14 +18,6 @@ bool Contains(const std::vector<std::string>& list, std::string_view item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-std::string LowerCase(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  });
-  return lower;
-}
-
 // "[::1]:8000" is "[::1]".
 std::string NameOfHost(std::string_view host) {
   const size_t bracket = host.find(']');
@@ -111,7 +103,9 @@ HttpVerdict Judge(const SitePolicy& policy, const HttpRequest& request) {
     verdict.refusal = Refusal(403, "a page from elsewhere may not change anything here", request);
     return verdict;
   }
-  const bool is_open = request.path == "/healthz" || request.path == "/api/v1/login";
+  // The page has nothing that is secret, and a browser needs it to send the token.
+  const bool is_open = request.path == "/healthz" || request.path == "/api/v1/login" ||
+                       request.path == "/" || request.path.starts_with("/assets/");
   if (!policy.token.empty() && !is_open && !HasToken(policy, request)) {
     verdict.refusal = Refusal(401, "this server wants a token", request);
     verdict.refusal->fields.push_back({"www-authenticate", "Bearer realm=\"beryl\""});

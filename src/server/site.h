@@ -1,5 +1,5 @@
-// Whom a server of HTTP answers. Loopback is not private: every page in a browser on this machine
-// can send requests there, and a name that an attacker owns can be made to point there.
+// Decides whom an HTTP server answers. Loopback is not private: every page in a browser on this
+// machine can send requests there, and a name that an attacker owns can be made to point there.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct SitePolicy {
   bool read_only = false;                    // requests that change something are refused
 };
 
-// Of a POST, one that only asks: its path.
+// Whether a POST to this path changes nothing.
 bool OnlyAsks(std::string_view path);
 
 HttpVerdict Judge(const SitePolicy& policy, const HttpRequest& request);

@@ -71,6 +71,9 @@ TEST(Site, ATokenIsWantedEverywhere) {
   policy.token = "secret word";
   const HttpField host = {"host", "localhost"};
   EXPECT_EQ(StatusOf(policy, Request("GET", "/healthz", {host})), 0);
+  // The page asks for the token.
+  EXPECT_EQ(StatusOf(policy, Request("GET", "/", {host})), 0);
+  EXPECT_EQ(StatusOf(policy, Request("GET", "/assets/0123456789abcdef/page.js", {host})), 0);
   EXPECT_EQ(StatusOf(policy, Request("GET", "/metrics", {host})), 401);
   EXPECT_EQ(StatusOf(policy, Request("GET", "/x", {host, {"authorization", "Bearer secret word"}})),
             0);

@@ -74,8 +74,13 @@ std::optional<Watts> ChannelRecord::UsualPower() const {
   return Joules{known_counts_ * channel_.meter.per_count} / known_time_;
 }
 
+std::optional<Seconds> ChannelRecord::PromisedStep() const {
+  const std::optional<double> period_us = channel_.meter.update_period_us;
+  return period_us ? std::optional(Seconds{*period_us * 1e-6}) : std::nullopt;
+}
+
 std::optional<Seconds> ChannelRecord::UsualStep() const {
-  const auto promised = IfKnown<Seconds>(channel_.meter.update_period_us * 1e-6);
+  const auto promised = PromisedStep();
   if (known_steps_ < kUsualSteps) return promised;
   const Seconds seen = known_time_ / static_cast<double>(known_steps_);
   return std::max(promised.value_or(seen), seen);
@@ -109,17 +114,17 @@ std::optional<uint64_t> ChannelRecord::AcrossWrap(uint64_t count, Seconds elapse
   const MeterTraits& meter = channel_.meter;
   const auto range = WrapRange({static_cast<double>(last_count_), static_cast<double>(count),
                                 Joules{meter.per_count}, elapsed, UsualPower()},
-                               static_cast<double>(meter.wrap));
+                               meter.wrap);
   if (!range) return std::nullopt;
-  return (meter.wrap > 0 ? meter.wrap : static_cast<uint64_t>(*range)) - last_count_ + count;
+  return meter.wrap.value_or(static_cast<uint64_t>(*range)) - last_count_ + count;
 }
 
 // Why the energy of a step is unknown; nothing if it is known.
 std::optional<GapReason> ChannelRecord::WhyUnknown(uint64_t step, Seconds elapsed) const {
   const Joules per_count{channel_.meter.per_count};
   const Joules usual = UsualPower().value_or(Watts{}) * elapsed;
-  const Joules range = static_cast<double>(channel_.meter.wrap) * per_count;
-  if (range > Joules{} && usual > kSureOfWraps * range) {
+  const std::optional<uint64_t> wrap = channel_.meter.wrap;
+  if (wrap && usual > kSureOfWraps * (static_cast<double>(*wrap) * per_count)) {
     return GapReason::kMayHaveWrapped;
   }
   // If a step is a single count, the time between two of them tells the power.
@@ -137,7 +142,7 @@ std::optional<GapReason> ChannelRecord::WhyUnknown(uint64_t step, Seconds elapse
 // The first observed step. If the counter was idle until then, all of it was used since the first
 // reading; if it steps regularly, since the previous step.
 void ChannelRecord::Begin(Nanos time, uint64_t count) {
-  const auto step = IfKnown<Seconds>(channel_.meter.update_period_us * 1e-6);
+  const auto step = PromisedStep();
   const Seconds waited = ToSeconds(time - first_seen_);
   const bool steps = channel_.meter.moves.value_or(false) && !gone_;
   // An estimate steps when it is read, so a step takes a little longer than promised.

@@ -57,6 +57,8 @@ class ChannelRecord {
   // The mean so far; nothing if too little was seen.
   std::optional<Watts> UsualPower() const;
   // The usual time between steps, or between readings of a gauge, as specified or as observed.
+  // The meter's own statement; nothing if there is none.
+  std::optional<Seconds> PromisedStep() const;
   std::optional<Seconds> UsualStep() const;
   std::optional<Seconds> UsualSpacing() const;
 

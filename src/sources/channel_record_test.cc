@@ -16,7 +16,7 @@ using testing::SizeIs;
 
 constexpr int64_t kMs = 1'000'000;
 
-PowerChannel Counter(uint64_t wrap = 0) {
+PowerChannel Counter(std::optional<uint64_t> wrap = {}) {
   PowerChannel channel;
   channel.name = "CPU:0";
   channel.scope = ChannelScope::kPackage;
@@ -321,7 +321,9 @@ TEST(ChannelRecord, SaysWhenMoreThanOneWrapMayHavePassed) {
 TEST(ChannelRecord, NothingIsNegativeWhateverComes) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {
-    ChannelRecord record(Counter(random() % 2 == 0 ? 0 : 1 + random() % 1'000'000), Nanos{4 * kMs});
+    ChannelRecord record(
+        Counter(random() % 2 == 0 ? std::nullopt : std::optional(1 + random() % 1'000'000)),
+        Nanos{4 * kMs});
     int64_t time = 0;
     for (int i = 0; i < 300; ++i) {
       time += static_cast<int64_t>(random() % (10 * kMs));

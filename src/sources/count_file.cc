@@ -28,7 +28,7 @@ constexpr useconds_t kBetweenAttemptsUs = 1000;
 
 }  // namespace
 
-CountFile::CountFile(std::string path, uint64_t largest, Sign sign)
+CountFile::CountFile(std::string path, std::optional<uint64_t> largest, Sign sign)
     : path_(std::move(path)), largest_(largest), sign_(sign) {
   Open();
 }
@@ -119,7 +119,7 @@ MeterReading CountFile::Read() {
   std::string_view number(text.data(), static_cast<size_t>(got));
   if (sign_ == Sign::kIgnored && number.starts_with('-')) number.remove_prefix(1);
   const auto count = ParseCount(number);
-  if (!count || (largest_ > 0 && *count > largest_)) {
+  if (!count || (largest_ && *count > *largest_)) {
     ++still_;
     return {ReadState::kRetry, 0};
   }
@@ -143,8 +143,8 @@ std::string CountFile::Trouble() const {
   if (!text) return "it cannot be read";
   if (text->empty()) return "it is empty";
   const auto count = ParseCount(*text);
-  if (count && largest_ > 0 && *count > largest_) {
-    return fmt::format("{} is above its maximum ({})", *count, largest_);
+  if (count && largest_ && *count > *largest_) {
+    return fmt::format("{} is above its maximum ({})", *count, *largest_);
   }
   constexpr size_t kMostShown = 40;
   return fmt::format("'{}' is not a number", Printable(text->substr(0, kMostShown)));

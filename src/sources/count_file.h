@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,8 @@ class CountFile {
     kNone,     // a number with a sign is invalid
     kIgnored,  // some drivers use it for the direction of a current
   };
-  // Rejects counts above `largest`, if it is not 0.
-  CountFile(std::string path, uint64_t largest, Sign sign = Sign::kNone);
+  // Rejects counts above `largest`, if there is one.
+  CountFile(std::string path, std::optional<uint64_t> largest, Sign sign = Sign::kNone);
   CountFile(CountFile&& other) noexcept;
   CountFile& operator=(CountFile&&) = delete;
   CountFile(const CountFile&) = delete;
@@ -46,7 +47,7 @@ class CountFile {
   void LookAtPath();
 
   std::string path_;
-  uint64_t largest_;
+  std::optional<uint64_t> largest_;
   Sign sign_;
   int fd_ = -1;
   int error_ = 0;

@@ -106,7 +106,7 @@ TEST(HasAmdProcessors, IsToldByTheVendor) {
 TEST(CountFile, NoticesThatItWasReplaced) {
   const TestMachine machine;
   machine.WriteFile("count", "5");
-  CountFile file(machine.Path("count"), 0);
+  CountFile file(machine.Path("count"), std::nullopt);
   EXPECT_EQ(file.Read().count, 5U);
   machine.ReplaceFile("count", "6");
   for (int i = 0; i < 10; ++i) file.Read();
@@ -121,7 +121,7 @@ TEST(CountFile, NoticesThatItWasReplaced) {
 TEST(CountFile, IsGoneWhenDeletedAndMayComeBack) {
   const TestMachine machine;
   machine.WriteFile("count", "5");
-  CountFile file(machine.Path("count"), 0);
+  CountFile file(machine.Path("count"), std::nullopt);
   EXPECT_EQ(file.Read().count, 5U);
   std::filesystem::remove(machine.Path("count"));
   for (int i = 0; i < 10; ++i) file.Read();
@@ -141,10 +141,10 @@ TEST(CountFile, IsGoneWhenDeletedAndMayComeBack) {
 TEST(CountFile, SurvivesAFolderInItsPlace) {
   const TestMachine machine;
   std::filesystem::create_directories(machine.Path("count"));
-  CountFile file(machine.Path("count"), 0);
+  CountFile file(machine.Path("count"), std::nullopt);
   for (int i = 0; i < 200; ++i) EXPECT_EQ(file.Read().state, ReadState::kGone);
   EXPECT_EQ(file.error(), EISDIR);
-  CountFile none(machine.Path("none"), 0);
+  CountFile none(machine.Path("none"), std::nullopt);
   EXPECT_EQ(none.Read().state, ReadState::kGone);
   EXPECT_EQ(none.error(), ENOENT);
 }

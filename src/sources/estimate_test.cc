@@ -134,7 +134,7 @@ TEST(Estimate, IsACounterOfBusyTime) {
   EXPECT_EQ(channel.name, "CPU:0");
   EXPECT_EQ(channel.meter.origin, Origin::kEstimated);
   EXPECT_DOUBLE_EQ(*channel.meter.error, 0.5);
-  EXPECT_DOUBLE_EQ(channel.meter.update_period_us, 50'000);
+  EXPECT_DOUBLE_EQ(channel.meter.update_period_us.value_or(0), 50'000);
   EXPECT_THAT(channel.meter.reads, HasSubstr("100 W with all 2 CPUs"));
   EXPECT_EQ(ReadOnce(*found->power)[0].count, 0U);
   machine.WriteFile("proc/stat",

@@ -118,7 +118,7 @@ class Sensors final : public CountFiles, public SecondOpinion {
 std::optional<CountFile> PowerBeside(const Sensor& counter, const std::vector<Sensor>& all) {
   if (!counter.is_energy || counter.chip != "amdgpu") return std::nullopt;
   for (const Sensor& sensor : all) {
-    if (!sensor.is_energy) return CountFile(sensor.folder + "/" + sensor.file, 0);
+    if (!sensor.is_energy) return CountFile(sensor.folder + "/" + sensor.file, std::nullopt);
   }
   return std::nullopt;
 }
@@ -174,7 +174,7 @@ Result<FoundSource> FindHwmon(const Search& search) {
              fmt::format("{} {}", holder->meter.source, holder->meter.reads)});
         continue;
       }
-      CountFile file(folder + "/" + sensor.file, 0);
+      CountFile file(folder + "/" + sensor.file, std::nullopt);
       if (file.ReadPatiently().state != ReadState::kOk) {
         if (unreadable++ == 0) {
           first_unreadable = file.path();

@@ -57,8 +57,8 @@ Result<std::vector<PowerChannel>> ReadCsv(ByteSource& source, const PowerFileOpt
       readings.Drop(NoteKind::kReadingQuoteNotClosed, lines.offset());
       continue;
     }
-    const double wrap =
-        options.wrap_uj.value_or(ParseNumber(CsvField(fields, columns.wrap)).value_or(0));
+    auto wrap = options.wrap_uj ? options.wrap_uj : ParseNumber(CsvField(fields, columns.wrap));
+    if (wrap && !(*wrap > 0)) wrap.reset();
     readings.Add(CsvField(fields, columns.device), CsvField(fields, columns.time),
                  CsvField(fields, value), wrap, lines.offset());
   }

@@ -111,7 +111,7 @@ class Reader {
       const bool plain = Peek() != '"' && Peek() != '{' && Peek() != '[';
       if (!Skip()) return false;
       const bool number = plain && !is_long_;
-      readings_.Add(device, name_, number ? text_ : std::string_view("?"), 0, start);
+      readings_.Add(device, name_, number ? text_ : std::string_view("?"), std::nullopt, start);
       return true;
     });
   }

@@ -21,8 +21,8 @@ constexpr int64_t kShortestForWrapsNs = 20'000'000;
 Nanos LongestPeriod(const std::vector<PowerChannel>& channels) {
   double longest = 1e18;
   for (const PowerChannel& channel : channels) {
-    if (channel.kind != ChannelKind::kEnergyCounter || channel.meter.wrap == 0) continue;
-    const Joules range{static_cast<double>(channel.meter.wrap) * channel.meter.per_count};
+    if (channel.kind != ChannelKind::kEnergyCounter || !channel.meter.wrap) continue;
+    const Joules range{static_cast<double>(*channel.meter.wrap) * channel.meter.per_count};
     longest = std::min(longest, (range / (2 * kMostCounterPower)).value * 1e9);
   }
   return Nanos{std::max(kShortestForWrapsNs, static_cast<int64_t>(longest))};

@@ -47,7 +47,7 @@ PowerReadings::Readings& PowerReadings::Of(std::string_view device) {
 }
 
 void PowerReadings::Add(std::string_view device, std::string_view time, std::string_view value,
-                        double wrap_uj, uint64_t offset) {
+                        std::optional<double> wrap_uj, uint64_t offset) {
   if (device.empty()) return Drop(NoteKind::kReadingWithoutDevice, offset);
   Readings& readings = Of(device);
   const auto parsed_time = ParseMicros(Trim(time));
@@ -75,7 +75,7 @@ void PowerReadings::Add(std::string_view device, std::string_view time, std::str
     return;
   }
   ++report_.events;
-  if (readings.wraps.empty() ? wrap_uj != 0 : wrap_uj != readings.wraps.back().second) {
+  if (readings.wraps.empty() ? wrap_uj.has_value() : wrap_uj != readings.wraps.back().second) {
     readings.wraps.emplace_back(offset, wrap_uj);
   }
   readings.times.push_back(*parsed_time);
@@ -118,7 +118,7 @@ void PowerReadings::PutInOrder(Readings& readings) {
     Reorder(order, readings.offsets);
     Reorder(order, times);
   }
-  // Of several readings with the same time, the last one stands.
+  // Among several readings with the same time, the last one stands.
   size_t kept = 0;
   for (size_t i = 0; i < times.size(); ++i) {
     if (i + 1 < times.size() && times[i] == times[i + 1]) {
@@ -166,7 +166,7 @@ void PowerReadings::Unwrap(Readings& readings, PowerChannel& channel) {
       const auto told =
           std::upper_bound(readings.wraps.begin(), readings.wraps.end(), readings.offsets[i],
                            [](uint64_t offset, const auto& wrap) { return offset < wrap.first; });
-      const double wrap = told == readings.wraps.begin() ? 0 : std::prev(told)->second;
+      const auto wrap = told == readings.wraps.begin() ? std::nullopt : std::prev(told)->second;
       const auto range =
           WrapRange({before, after, Joules{kJoulesPerMicrojoule}, elapsed, usual}, wrap);
       step = range ? *range - before + after

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -17,9 +18,9 @@ class PowerReadings {
   // `report` counts what is dropped and repaired, and must outlive this.
   PowerReadings(ChannelKind kind, ImportReport& report) : kind_(kind), report_(report) {}
 
-  // `wrap_uj`: the count at which the counter wraps; 0: not told.
-  void Add(std::string_view device, std::string_view time, std::string_view value, double wrap_uj,
-           uint64_t offset);
+  // `wrap_uj`: the count at which the counter wraps; nothing: not told.
+  void Add(std::string_view device, std::string_view time, std::string_view value,
+           std::optional<double> wrap_uj, uint64_t offset);
   // Drops a reading that the file does not identify, and says why.
   void Drop(NoteKind why, uint64_t offset) {
     ++report_.events;
@@ -36,7 +37,7 @@ class PowerReadings {
     std::vector<uint64_t> offsets;
     // When a reading that was dropped was taken, or, if that is unknown, the one before it.
     std::vector<Nanos> dropped;
-    std::vector<std::pair<uint64_t, double>> wraps;  // from an offset on
+    std::vector<std::pair<uint64_t, std::optional<double>>> wraps;  // from an offset on
   };
 
   Readings& Of(std::string_view device);

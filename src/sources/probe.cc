@@ -12,6 +12,7 @@
 #include "sources/machine_files.h"
 #include "sources/search.h"
 #include "types/containment.h"
+#include "types/unknown.h"
 
 namespace beryl::sources {
 namespace {
@@ -51,7 +52,7 @@ void FillIn(const Observation& observation, PowerChannel& channel) {
   // A slow meter that was named may not have shown yet whether it moves.
   const bool untold = observation.steps == 0 && IsKeptAnyway(channel);
   if (IsCounter(channel) && !untold) channel.meter.moves = observation.steps > 0;
-  if (std::isnan(channel.meter.update_period_us)) {
+  if (!channel.meter.update_period_us) {
     channel.meter.update_period_us = observation.update_period_us;
   }
 }
@@ -92,7 +93,8 @@ std::vector<Seen> Look(Discovery& discovery, const std::vector<Seen>& before, Na
 // count.
 double SmallestJoules(const Seen& seen) {
   const MeterTraits& meter = seen.channel.meter;
-  const double in_a_step = ValueOrNan(seen.observation.power) * meter.update_period_us * 1e-6;
+  const double in_a_step =
+      ValueOrNan(seen.observation.power) * meter.update_period_us.value_or(kUnknown) * 1e-6;
   if (!IsCounter(seen.channel)) return in_a_step;
   return std::isfinite(in_a_step) ? std::max(meter.per_count, in_a_step) : std::nan("");
 }
@@ -108,10 +110,9 @@ SourceCheck CheckOfMoving(const Seen& seen, const std::vector<Seen>& all) {
   check.what = fmt::format("the counter of {} moves", seen.channel.name);
   if (seen.observation.steps > 0) {
     check.verdict = SourceCheck::Verdict::kGood;
-    const double period_us = seen.channel.meter.update_period_us;
-    check.detail = std::isfinite(period_us)
-                       ? fmt::format("a step every {}", FormatSeconds(period_us * 1e-6))
-                       : fmt::format("one step in {}", watched);
+    const std::optional<double> period_us = seen.channel.meter.update_period_us;
+    check.detail = period_us ? fmt::format("a step every {}", FormatSeconds(*period_us * 1e-6))
+                             : fmt::format("one step in {}", watched);
   } else if (IsKeptAnyway(seen.channel)) {
     check.verdict = SourceCheck::Verdict::kUntold;
     check.detail =

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <limits>
 #include <optional>
 #include <vector>
 
@@ -20,8 +19,8 @@ struct WatchClock {
 // What a channel did while it was watched.
 struct Observation {
   bool readable = false;
-  size_t steps = 0;                                                    // for a counter
-  double update_period_us = std::numeric_limits<double>::quiet_NaN();  // NaN: unknown
+  size_t steps = 0;  // for a counter
+  std::optional<double> update_period_us;
   std::optional<Watts> power;
   std::optional<Watts> other_power;  // according to a second reading
   Nanos watched;

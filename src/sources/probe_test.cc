@@ -72,10 +72,10 @@ TEST_F(Probed, SeesStepsPowerAndTheLeastEnergy) {
   EXPECT_EQ(report.found[0].name, "CPU:0");
   EXPECT_EQ(report.found[0].meter.moves, true);
   EXPECT_EQ(report.within[0], "psys");
-  EXPECT_NEAR(report.found[0].meter.update_period_us, 1000, 1);
+  EXPECT_NEAR(report.found[0].meter.update_period_us.value_or(0), 1000, 1);
   EXPECT_NEAR(report.seen_w[0], 20, 0.1);
   EXPECT_NEAR(report.smallest_j[0], 0.02, 1e-4);
-  EXPECT_NEAR(report.found[1].meter.update_period_us, 2000, 1);
+  EXPECT_NEAR(report.found[1].meter.update_period_us.value_or(0), 2000, 1);
   EXPECT_NEAR(report.seen_w[1], 50, 0.1);
   EXPECT_EQ(report.duplicates.size(), 1U);
   EXPECT_EQ(CheckOf(report, "psys is not less")->verdict, SourceCheck::Verdict::kGood);

@@ -139,7 +139,7 @@ void ProcessTasks::AddChild(size_t parent, int32_t pid) {
   if (watch != 0) pids_.pop_back();
 }
 
-// Of many processes, some in each call.
+// If there are many processes, each call checks some of them.
 void ProcessTasks::CheckOwners() {
   const size_t count = std::min(processes_.size(), kOwnersAtOnce);
   for (size_t n = 0; n < count; ++n) {
@@ -493,7 +493,7 @@ void ProcessTasks::Forget() {
     threads_[i].process = place[threads_[i].process];
     known_threads_.emplace(Key(processes_[threads_[i].process].watch, threads_[i].tid), i);
   }
-  files_.Sweep();
+  files_.ForgetUnused();
 }
 
 }  // namespace beryl::sources

@@ -50,7 +50,7 @@ class ProcessTasks {
   // Tasks that the last Scan or Read found, and processes that have another name now: a program
   // that runs another one in its place (exec) keeps its number.
   std::span<const Birth> births() const { return births_; }
-  // Of the last Read: tasks whose time grew, and new ones.
+  // What the last Read found: tasks whose time grew, and new ones.
   std::span<const TaskSample> samples() const { return samples_; }
   // Tasks that have ended since the last call of ForgetEnded. Their last samples are read.
   std::span<const uint32_t> ended() const { return ended_; }
@@ -133,7 +133,7 @@ class ProcessTasks {
   void ForEachNumberedEntry(const char* folder, Use&& use);
 
   std::string procfs_;
-  TaskShelves files_;
+  TaskFileTable files_;
   std::string cpu_time_ = "schedstat";
   bool has_children_files_ = true;
   std::vector<Process> processes_;

@@ -23,7 +23,7 @@ namespace beryl::sources {
 namespace {
 
 constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
-// Of more processors, some that lie evenly among them.
+// If there are more processors, evenly spaced ones are read.
 constexpr size_t kMostFiles = 16;
 // Between Linux 4.15 and 5.17, a clock is read in 10 ms of sleep, for which the meters would wait.
 constexpr int64_t kSleepNs = 5'000'000;
@@ -160,7 +160,7 @@ class ProcessorFeatures final : public FeatureSource {
     const size_t before = sensors_.size();
     for (size_t i = 0; i < count; ++i) {
       const Path& file = files[i * files.size() / count];
-      Sensor sensor{CountFile(file.path, 0), columns_.size(), file.cpu};
+      Sensor sensor{CountFile(file.path, std::nullopt), columns_.size(), file.cpu};
       const int64_t slept = Sleeps();
       const int64_t start_ns = ClockNs(CLOCK_MONOTONIC);
       Look(sensor, start_ns);

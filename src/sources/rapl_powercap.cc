@@ -95,17 +95,22 @@ std::string ChannelName(const Zone& zone, const std::vector<Zone>& zones, bool i
   return fmt::format("{}:{}", zone.id, zone.name.empty() ? "unnamed" : Printable(zone.name));
 }
 
-// The count at which a zone's counter wraps; 0: unknown. Parts of a package use its unit; memory
-// may have its own.
-uint64_t RangeOf(const Zone& zone, const std::vector<Zone>& zones) {
-  if (const auto own = ReadCount(zone.folder + "/max_energy_range_uj")) return *own;
-  if (zone.name != "core" && zone.name != "uncore") return 0;
-  const auto parent = std::find_if(zones.begin(), zones.end(),
-                                   [&](const Zone& other) { return other.id == zone.parent; });
-  return parent == zones.end() ? 0 : ReadCount(parent->folder + "/max_energy_range_uj").value_or(0);
+// The count at which a zone's counter wraps, as the zone states it; 0 states nothing.
+std::optional<uint64_t> StatedRange(const Zone& zone) {
+  const auto range = ReadCount(zone.folder + "/max_energy_range_uj");
+  return range != 0 ? range : std::nullopt;
 }
 
-PowerChannel ChannelOf(uint64_t range_uj, std::string name, std::string reads) {
+// The same for parts of a package, which use its unit; memory may have its own.
+std::optional<uint64_t> RangeOf(const Zone& zone, const std::vector<Zone>& zones) {
+  if (const auto own = StatedRange(zone)) return own;
+  if (zone.name != "core" && zone.name != "uncore") return std::nullopt;
+  const auto parent = std::find_if(zones.begin(), zones.end(),
+                                   [&](const Zone& other) { return other.id == zone.parent; });
+  return parent == zones.end() ? std::nullopt : StatedRange(*parent);
+}
+
+PowerChannel ChannelOf(std::optional<uint64_t> range_uj, std::string name, std::string reads) {
   PowerChannel channel = MakeCounter(kSource, std::move(name), std::move(reads));
   channel.meter.unit = "uJ";
   channel.meter.per_count = 1e-6;

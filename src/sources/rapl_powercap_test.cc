@@ -21,7 +21,7 @@ TEST(RaplPowercap, TellsZonesByNameNotByIndex) {
   EXPECT_THAT(NamesOf(channels),
               ElementsAre("psys", "CPU:1", "CPU:0", "DRAM:0", "CORE:0", "UNCORE:0"));
   EXPECT_EQ(channels[2].meter.wrap, 65532610987U);
-  EXPECT_EQ(channels[3].meter.wrap, 0U);
+  EXPECT_EQ(channels[3].meter.wrap, std::nullopt);
   EXPECT_EQ(channels[3].scope, ChannelScope::kDram);
   EXPECT_EQ(channels[2].meter.unit, "uJ");
   const auto readings = ReadOnce(*found->power);
@@ -56,9 +56,9 @@ TEST(RaplPowercap, PartsOfAPackageHaveItsRange) {
   machine.AddZone("intel-rapl:1", "package-1", 4, 0);
   const auto found = machine.Find(FindRaplPowercap);
   ASSERT_TRUE(found && found->power);
-  std::vector<uint64_t> wraps;
+  std::vector<std::optional<uint64_t>> wraps;
   for (const PowerChannel& channel : found->power->channels()) wraps.push_back(channel.meter.wrap);
-  EXPECT_THAT(wraps, ElementsAre(65532610987U, 65532610987U, 0U, 0U));
+  EXPECT_THAT(wraps, ElementsAre(65532610987U, 65532610987U, std::nullopt, std::nullopt));
 }
 
 TEST(RaplPowercap, AFileThatSaysNothingIsRefused) {

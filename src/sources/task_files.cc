@@ -12,7 +12,7 @@ constexpr uint64_t kAllUsers = ~uint64_t{0};
 constexpr uint64_t kProcesses = uint64_t{1} << 32;
 using Line = std::array<char, 2048>;  // more than a stat has, and where a status has its ids
 
-uint64_t ShelfOf(const Watcher& watcher) { return watcher.is_confined ? watcher.uid : kAllUsers; }
+uint64_t UserOf(const Watcher& watcher) { return watcher.is_confined ? watcher.uid : kAllUsers; }
 
 }  // namespace
 
@@ -39,62 +39,64 @@ const uint64_t* TaskFiles::RunOf(uint64_t pass) {
   return is_gone_ ? nullptr : &run_ns_;
 }
 
-std::shared_ptr<TaskFiles> TaskShelves::Find(Shelf& shelf, uint64_t key) const {
-  const auto known = shelf.find(key);
-  if (known == shelf.end()) return nullptr;
+std::shared_ptr<TaskFiles> TaskFileTable::Find(Tasks& tasks, uint64_t key) const {
+  const auto known = tasks.find(key);
+  if (known == tasks.end()) return nullptr;
   auto files = known->second.lock();
   Line buffer;
   // The number may be another task's by now.
   if (files && !files->stat_.Read(buffer).empty()) return files;
-  shelf.erase(known);
+  tasks.erase(known);
   return nullptr;
 }
 
-bool TaskShelves::HasRoom(const Shelf& shelf, const Watcher& watcher) const {
-  return !watcher.is_confined || shelf.size() < limits_.tasks_of_user;
+bool TaskFileTable::HasRoom(const Tasks& tasks, const Watcher& watcher) const {
+  return !watcher.is_confined || tasks.size() < limits_.tasks_of_user;
 }
 
-std::shared_ptr<TaskFiles> TaskShelves::Keep(Shelf& shelf, uint64_t key, const Watcher& watcher,
-                                             std::shared_ptr<TaskFiles> files) const {
+std::shared_ptr<TaskFiles> TaskFileTable::Keep(Tasks& tasks, uint64_t key, const Watcher& watcher,
+                                               std::shared_ptr<TaskFiles> files) const {
   const int most = watcher.is_confined ? limits_.descriptors : limits_.descriptors_of_all;
   const bool has_schedstat = files->has_schedstat();
   files->stat_.LeaveFrom(most);
   files->schedstat_.LeaveFrom(most);
   if (!files->stat_.is_open() || files->has_schedstat() != has_schedstat) return nullptr;
-  shelf[key] = files;
+  tasks[key] = files;
   return files;
 }
 
-std::shared_ptr<TaskFiles> TaskShelves::OfProcess(const Watcher& watcher, int32_t pid, bool must) {
-  Shelf& shelf = shelves_[ShelfOf(watcher)];
+std::shared_ptr<TaskFiles> TaskFileTable::OfProcess(const Watcher& watcher, int32_t pid,
+                                                    bool must) {
+  Tasks& tasks = tasks_[UserOf(watcher)];
   const uint64_t key = kProcesses | static_cast<uint32_t>(pid);
-  if (auto known = Find(shelf, key)) return known;
-  if (!must && !HasRoom(shelf, watcher)) return nullptr;
+  if (auto known = Find(tasks, key)) return known;
+  if (!must && !HasRoom(tasks, watcher)) return nullptr;
   const std::string stat = fmt::format("{}/{}/stat", procfs_, pid);
-  return Keep(shelf, key, watcher, std::make_shared<TaskFiles>(stat.c_str(), nullptr));
+  return Keep(tasks, key, watcher, std::make_shared<TaskFiles>(stat.c_str(), nullptr));
 }
 
-std::shared_ptr<TaskFiles> TaskShelves::OfThread(const Watcher& watcher, int32_t pid, int32_t tid) {
-  Shelf& shelf = shelves_[ShelfOf(watcher)];
+std::shared_ptr<TaskFiles> TaskFileTable::OfThread(const Watcher& watcher, int32_t pid,
+                                                   int32_t tid) {
+  Tasks& tasks = tasks_[UserOf(watcher)];
   const uint64_t key = static_cast<uint32_t>(tid);
-  if (auto known = Find(shelf, key)) return known;
-  if (!HasRoom(shelf, watcher)) return nullptr;
+  if (auto known = Find(tasks, key)) return known;
+  if (!HasRoom(tasks, watcher)) return nullptr;
   const std::string folder = fmt::format("{}/{}/task/{}", procfs_, pid, tid);
   return Keep(
-      shelf, key, watcher,
+      tasks, key, watcher,
       std::make_shared<TaskFiles>((folder + "/stat").c_str(), (folder + "/schedstat").c_str()));
 }
 
-void TaskShelves::Sweep() {
-  for (auto& [user, shelf] : shelves_) {
-    std::erase_if(shelf, [](const auto& entry) { return entry.second.expired(); });
+void TaskFileTable::ForgetUnused() {
+  for (auto& [user, tasks] : tasks_) {
+    std::erase_if(tasks, [](const auto& entry) { return entry.second.expired(); });
   }
 }
 
-std::map<uint32_t, size_t> TaskShelves::sizes() const {
+std::map<uint32_t, size_t> TaskFileTable::sizes() const {
   std::map<uint32_t, size_t> sizes;
-  for (const auto& [user, shelf] : shelves_) {
-    if (user != kAllUsers && !shelf.empty()) sizes[static_cast<uint32_t>(user)] = shelf.size();
+  for (const auto& [user, tasks] : tasks_) {
+    if (user != kAllUsers && !tasks.empty()) sizes[static_cast<uint32_t>(user)] = tasks.size();
   }
   return sizes;
 }

@@ -32,7 +32,7 @@ class TaskFiles {
   const uint64_t* RunOf(uint64_t pass);
 
  private:
-  friend class TaskShelves;
+  friend class TaskFileTable;
   ProcFile stat_;
   ProcFile schedstat_;
   uint64_t stat_pass_ = 0;
@@ -44,9 +44,9 @@ class TaskFiles {
 };
 
 // Not thread-safe. Passes count from 1.
-class TaskShelves {
+class TaskFileTable {
  public:
-  TaskShelves(std::string procfs, const TaskLimits& limits)
+  TaskFileTable(std::string procfs, const TaskLimits& limits)
       : procfs_(std::move(procfs)), limits_(limits) {}
 
   // The files of a process, or of a thread: none if it is gone or a limit is reached. `must`: even
@@ -54,21 +54,21 @@ class TaskShelves {
   std::shared_ptr<TaskFiles> OfProcess(const Watcher& watcher, int32_t pid, bool must);
   std::shared_ptr<TaskFiles> OfThread(const Watcher& watcher, int32_t pid, int32_t tid);
   // Forgets the files that nobody holds any more.
-  void Sweep();
+  void ForgetUnused();
   // How many threads and processes of each confined watcher have files.
   std::map<uint32_t, size_t> sizes() const;
 
  private:
   // By thread id, or by process id above 32 bits.
-  using Shelf = std::unordered_map<uint64_t, std::weak_ptr<TaskFiles>>;
-  std::shared_ptr<TaskFiles> Find(Shelf& shelf, uint64_t key) const;
-  std::shared_ptr<TaskFiles> Keep(Shelf& shelf, uint64_t key, const Watcher& watcher,
+  using Tasks = std::unordered_map<uint64_t, std::weak_ptr<TaskFiles>>;
+  std::shared_ptr<TaskFiles> Find(Tasks& tasks, uint64_t key) const;
+  std::shared_ptr<TaskFiles> Keep(Tasks& tasks, uint64_t key, const Watcher& watcher,
                                   std::shared_ptr<TaskFiles> files) const;
-  bool HasRoom(const Shelf& shelf, const Watcher& watcher) const;
+  bool HasRoom(const Tasks& tasks, const Watcher& watcher) const;
 
   const std::string procfs_;
   const TaskLimits limits_;
-  std::map<uint64_t, Shelf> shelves_;  // by user, if confined; else one for all
+  std::map<uint64_t, Tasks> tasks_;  // by user, if confined; else one for all
 };
 
 // Whether a process has no other user ids than this one. False if it is gone.

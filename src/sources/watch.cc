@@ -12,7 +12,7 @@ namespace beryl::sources {
 namespace {
 
 constexpr size_t kEnoughSteps = 8;
-// Of the estimate, which is slow and cannot fail to step: enough to show its power.
+// The estimate steps slowly but surely; this is enough to show its power.
 constexpr size_t kEnoughOfEstimate = 3;
 constexpr size_t kMostSteps = 4096;  // remembered per counter
 constexpr Nanos kBetweenReadings{100'000};
@@ -79,7 +79,7 @@ class Follower {
   // Energy counts from the first step: what was used before is unknown.
   void Step(Nanos time, uint64_t count) {
     if (count < last_ && !HasWrapped(time, count)) return;  // it was reset
-    const uint64_t passed = count >= last_ ? count - last_ : wrap_ - last_ + count;
+    const uint64_t passed = count >= last_ ? count - last_ : *wrap_ - last_ + count;
     if (steps_.size() >= kMostSteps) return;
     if (!steps_.empty()) sum_ += static_cast<double>(passed);
     steps_.push_back(time);
@@ -88,13 +88,13 @@ class Follower {
   bool HasWrapped(Nanos time, uint64_t count) const {
     const CounterFall fall{static_cast<double>(last_), static_cast<double>(count),
                            Joules{per_count_}, ToSeconds(time - last_time_), std::nullopt};
-    return wrap_ > 0 && WrapRange(fall, static_cast<double>(wrap_)).has_value();
+    return wrap_ && WrapRange(fall, wrap_);
   }
 
   bool is_counter_;
   size_t enough_;
   bool may_rest_;
-  uint64_t wrap_;
+  std::optional<uint64_t> wrap_;
   double per_count_;
   bool readable_ = false;
   uint64_t last_ = 0;

@@ -29,7 +29,7 @@ enum class BlockType : uint8_t {
   kPower = 8,     // readings of one channel
   kReport = 9,    // how one input file was imported
   kEnd = 10,      // the file is complete
-  // Of a recording; a killed recorder leaves no kRecordingEnd.
+  // Only in a recording; a killed recorder leaves no kRecordingEnd.
   kMeter = 11,           // properties of a channel's meter
   kRecordingStart = 12,  // what was watched, and since when
   kCpus = 13,            // the package of each

@@ -16,13 +16,6 @@ namespace beryl::store {
 
 static_assert(std::endian::native == std::endian::little, "run files are little-endian");
 
-template <typename Number>
-void PutFixed(std::string& out, Number number) {
-  char bytes[sizeof(Number)];
-  std::memcpy(bytes, &number, sizeof(Number));
-  out.append(bytes, sizeof(Number));
-}
-
 inline uint64_t ZigZag(int64_t number) {
   return (static_cast<uint64_t>(number) << 1) ^ static_cast<uint64_t>(number >> 63);
 }

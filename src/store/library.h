@@ -125,8 +125,10 @@ class Library {
   Result<bool> KeepJob(const std::string& id);
   // The same, with an event.
   Result<bool> ReportJob(const std::string& id, const JobProgress& progress);
-  // A job that runs here ends; kNotNow as above.
-  Result<LibraryJob> FinishJob(const std::string& id, const std::vector<EntryFile>& results);
+  // A job that runs here ends; kNotNow as above. `made`: entries to add in the same moment, as Add
+  // does.
+  Result<LibraryJob> FinishJob(const std::string& id, const std::vector<EntryFile>& results,
+                               std::vector<LibraryEntry> made = {});
   Result<LibraryJob> FailJob(const std::string& id, const std::string& error);
   Result<LibraryJob> EndCancelledJob(const std::string& id);
   // The server ends before the job: somebody else may claim it.

@@ -70,15 +70,15 @@ bool DecodeMeter(Decoder& decoder, MeterTraits& meter) {
   meter.origin = decoder.UpTo(Origin::kEstimated);
   meter.unit = decoder.String();
   meter.per_count = decoder.Fixed<double>();
-  meter.wrap = decoder.Varint();
-  meter.update_period_us = decoder.Fixed<double>();
+  if (const uint64_t wrap = decoder.Varint(); wrap != 0) meter.wrap = wrap;
+  meter.update_period_us = KnownNumber(decoder);
   meter.error = KnownNumber(decoder);
   meter.within = decoder.String();
   const uint32_t moves = decoder.Below(3);
   if (moves != 0) meter.moves = moves == 2;
   constexpr double kWidest = 1e3;
   return !decoder.failed() && meter.per_count > 0 && meter.per_count <= kMostPower.value &&
-         IsPossible(meter.update_period_us, 0) && meter.error.value_or(0) >= 0 &&
+         IsPossible(meter.update_period_us.value_or(0), 0) && meter.error.value_or(0) >= 0 &&
          meter.error.value_or(0) <= kWidest;
 }
 

@@ -58,8 +58,8 @@ std::string EncodeMeter(const PowerChannel& channel) {
   PutVarint(out, static_cast<uint64_t>(meter.origin));
   PutString(out, meter.unit);
   PutFixed<double>(out, meter.per_count);
-  PutVarint(out, meter.wrap);
-  PutFixed<double>(out, meter.update_period_us);
+  PutVarint(out, meter.wrap.value_or(0));  // no counter wraps at 0
+  PutFixed<double>(out, meter.update_period_us.value_or(kUnknown));
   PutFixed<double>(out, meter.error.value_or(kUnknown));
   PutString(out, meter.within);
   PutVarint(out, meter.moves ? (*meter.moves ? 2 : 1) : 0);

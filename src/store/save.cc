@@ -192,7 +192,29 @@ class Saver {
                        });
   }
 
+  Status AddOps(const std::vector<Op>& block) {
+    // Full blocks are many, and uncompressed they read at memory speed.
+    return blocks_.Add(BlockType::kOps, EncodeOps(block), block.size() < kOpsInBlock);
+  }
+
+  // They are in order already, and are never all unpacked.
+  Status SavePackedOps(const PackedOps& packed) {
+    std::vector<Op> some;
+    std::vector<Op> block;
+    for (size_t i = 0; i < packed.blocks(); ++i) {
+      packed.Unpack(i, some);
+      for (const Op& op : some) {
+        block.push_back(op);
+        if (block.size() < kOpsInBlock) continue;
+        TRY(AddOps(block));
+        block.clear();
+      }
+    }
+    return block.empty() ? Status() : AddOps(block);
+  }
+
   Status SaveOps() {
+    if (run_.ops.packed) return SavePackedOps(*run_.ops.packed);
     const std::vector<Op>& ops = run_.ops.ops;
     constexpr uint64_t kSignBit = uint64_t{1} << 63;
     std::vector<KeyedIndex> order;
@@ -206,8 +228,7 @@ class Saver {
       const size_t to = std::min(order.size(), from + kOpsInBlock);
       block.clear();
       for (size_t i = from; i < to; ++i) block.push_back(ops[order[i].index]);
-      // Full blocks are many, and uncompressed they read at memory speed.
-      TRY(blocks_.Add(BlockType::kOps, EncodeOps(block), block.size() < kOpsInBlock));
+      TRY(AddOps(block));
     }
     return {};
   }
@@ -221,7 +242,7 @@ class Saver {
 Result<SavedRun> Save(const StoredRun& run, GrowingFile& file) {
   TRY(Saver(run, file).Run());
   TRY(file.Show());
-  SavedRun saved{run.ops.ops.size(), 0};
+  SavedRun saved{run.ops.Glance().All().count, 0};
   for (const PowerChannel& channel : run.power.channels) saved.readings += channel.times.size();
   return saved;
 }

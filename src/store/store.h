@@ -39,7 +39,8 @@ struct SavedRun {
   uint64_t readings = 0;
 };
 
-// Writes a run, and shows the file when it is complete. Sorts its operations by start, stably.
+// Writes a run, and shows the file when it is complete. Sorts its operations by start, stably; they
+// are in the list or packed, not both.
 Result<SavedRun> Save(const StoredRun& run, GrowingFile& file);
 
 // Writes a recording while it is made: after every call the file contains everything passed so far,

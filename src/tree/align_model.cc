@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tree/match_model.h"
+#include "tree/module_flows.h"
 #include "tree/seen_weights.h"
 #include "tree/seen_work.h"
 #include "tree/tree.h"
@@ -35,7 +36,7 @@ class Alignment {
     for (const Column& column : described.columns) AddDescribed(column);
     AddWorkOfAdapters();
     AddTexts(described);
-    AddFlows();
+    result_.flows = FlowsOfModules(description_.flows, ModulesOfDescribed(), built_.tree);
     Rename();
     return std::move(result_);
   }
@@ -320,25 +321,19 @@ class Alignment {
     }
   }
 
-  // Turns dataflow between operations of the description into dataflow between their modules.
-  void AddFlows() {
+  // By node of the description: the module of the run that it is part of.
+  std::vector<NodeId> ModulesOfDescribed() const {
     std::vector<NodeId> run_of(one_.tree.size(), kNoNode);
     for (NodeId node = built_.tree.size(); node-- > 0;) {
       if (match_[node] != kNoNode) run_of[match_[node]] = node;
     }
-    const auto module_of = [&](NodeId described) {
-      NodeId node = one_.node_of[described];
-      while (node != 0 && run_of[node] == kNoNode) node = one_.tree[node].parent;
-      return run_of[node];
-    };
-    for (const Flow& flow : description_.flows) {
-      const Flow found = {module_of(flow.from), module_of(flow.to)};
-      if (found.from == kNoNode || found.to == kNoNode || found.from == found.to) continue;
-      result_.flows.push_back(found);
+    std::vector<NodeId> modules;
+    for (NodeId node : one_.node_of) {
+      // Nodes that only group the phases are nowhere.
+      while (node != kNoNode && node != 0 && run_of[node] == kNoNode) node = one_.tree[node].parent;
+      modules.push_back(node == kNoNode ? kNoNode : run_of[node]);
     }
-    std::sort(result_.flows.begin(), result_.flows.end());
-    result_.flows.erase(std::unique(result_.flows.begin(), result_.flows.end()),
-                        result_.flows.end());
+    return modules;
   }
 
   // Names below the last matched module follow the description.

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "tree/tree.h"
@@ -46,13 +45,17 @@ TraceTree Build(const OpTrace& trace) {
     StringId type = 0;
     bool in_names = false;
   };
+  // Growing step by step would touch twice the memory.
+  const auto most = static_cast<size_t>(std::count(used.begin(), used.end(), true)) + 1;
   std::vector<Draft> drafts(1);
+  drafts.reserve(most);
   std::vector<TreeNode> nodes(1);
+  nodes.reserve(most);
   nodes[0].level = Level::kModel;
   nodes[0].name = "model";
   std::vector<NodeId> draft_of_path(trace.paths.size(), 0);
   std::vector<int> depth(trace.paths.size(), 0);
-  std::unordered_map<uint64_t, NodeId> by_name;  // by parent and name
+  PathTable by_name;  // numbers nodes like paths that differ in parent and name only
   // Parents come before their children in a PathTable, so one pass is enough.
   for (PathId path = 1; path < trace.paths.size(); ++path) {
     if (!used[path]) continue;
@@ -63,28 +66,29 @@ TraceTree Build(const OpTrace& trace) {
       continue;
     }
     const NodeId parent = draft_of_path[step.parent];
-    const auto [place, is_new] =
-        by_name.try_emplace(uint64_t{parent} << 32 | step.name, static_cast<NodeId>(nodes.size()));
-    if (is_new) {
+    const NodeId at = by_name.Intern(parent, step.name, PathKind::kModule);
+    if (at == nodes.size()) {
       TreeNode& node = nodes.emplace_back();
       node.parent = parent;
       node.name = trace.strings.Text(step.name);
       node.level = LevelOf(step.kind);
       drafts.emplace_back();
     }
-    Draft& draft = drafts[place->second];
-    TreeNode& node = nodes[place->second];
+    Draft& draft = drafts[at];
+    TreeNode& node = nodes[at];
     node.level = std::max(node.level, LevelOf(step.kind));
     if (draft.type == 0) draft.type = step.type;
     draft.in_names = draft.in_names || step.kind == PathKind::kModule ||
                      (step.kind == PathKind::kAnnotation && !has_modules);
-    draft_of_path[path] = place->second;
+    draft_of_path[path] = at;
   }
   for (const OpKind& kind : trace.kinds) {
     const NodeId at = draft_of_path[kind.path];
     if (drafts[at].type == 0 && nodes[at].level > Level::kModule) drafts[at].type = kind.type;
   }
   for (size_t at = 0; at < nodes.size(); ++at) nodes[at].type = trace.strings.Text(drafts[at].type);
+
+  by_name = {};
 
   TraceTree built;
   std::vector<NodeId> place;

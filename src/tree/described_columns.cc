@@ -122,13 +122,16 @@ ShownTree Show(TreeColumns tree) {
     }
     return false;
   });
-  ShownTree shown;
   BesideTree folded = FoldBeside({tree.columns, tree.texts}, folding.node_of, folding.tree.size());
+  ShownTree shown = ShowWhole(std::move(tree));
   shown.folded = {folding.tree, std::move(folded.columns), std::move(folded.texts)};
-  AddDerived(tree);
   AddDerived(shown.folded);
-  shown.whole = std::move(tree);
   return shown;
+}
+
+ShownTree ShowWhole(TreeColumns tree) {
+  AddDerived(tree);
+  return {std::move(tree), {}};
 }
 
 }  // namespace beryl::tree

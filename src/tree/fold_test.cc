@@ -6,6 +6,7 @@
 #include "analyze/analyze.h"
 #include "base/matchers_for_test.h"
 #include "tree/tree_testing.h"
+#include "types/fold_tree.h"
 
 namespace beryl::tree {
 namespace {
@@ -227,6 +228,28 @@ TEST(FoldTest, FoldingConservesEveryColumn) {
     }
   }
   EXPECT_GT(smaller, 100);
+}
+
+// Runs into the test's time limit if the time grows with the square of their number.
+TEST(FoldTest, VeryManyLayersFoldInLinearTime) {
+  constexpr NodeId kLayers = 200'000;
+  std::vector<TreeNode> nodes(1);
+  nodes[0].level = Level::kModel;
+  for (NodeId layer = 0; layer < kLayers; ++layer) {
+    TreeNode node;
+    node.name = fmt::format("layer_{}", layer);
+    nodes.push_back(node);
+    node.name = "MatMul";
+    node.level = Level::kMath;
+    node.parent = 1 + 2 * layer;
+    nodes.push_back(node);
+  }
+  const Folding folding = beryl::Fold(MakeTree(std::move(nodes)));
+  ASSERT_EQ(folding.tree.size(), 3U);
+  EXPECT_EQ(folding.tree.nodes[1].name, "layer_*");
+  EXPECT_EQ(folding.tree.nodes[1].folded, kLayers);
+  EXPECT_EQ(folding.tree.nodes[1].folded_range, "0-199999");
+  EXPECT_EQ(folding.node_of.back(), 2U);
 }
 
 }  // namespace

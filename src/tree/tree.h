@@ -29,6 +29,8 @@ TreeColumns PredictedColumns(const DescribedPrediction& prediction);
 // Folds repeated layers, adds up their values, and appends the derived columns (shares, power,
 // rates) to both trees.
 ShownTree Show(TreeColumns tree);
+// Only the tree in full: that is faster, and all but tables show nothing else.
+ShownTree ShowWhole(TreeColumns tree);
 
 // "energy" first, then the phases that occur, the channels, and the ranks if there are several.
 // Unknown energy is left out of sums. In the total, the phases and the ranks, a node whose

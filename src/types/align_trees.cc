@@ -45,7 +45,7 @@ class Aligner {
       match_.assign(run_.size(), kNoNode);
       MatchFrom(root);
       const Score score = ScoreOf(match_);
-      // Of a wrapper and the node inside, the inner one is the model.
+      // If a wrapper and the node inside it both fit, the inner one is the model.
       const bool inside = root > best_root && root < run_[best_root].end;
       if (score.points < most.points || (score.points == most.points && !inside)) continue;
       most = score;
@@ -80,7 +80,7 @@ class Aligner {
     int64_t points = 0;
   };
 
-  // Of two models of one class, prefer the one whose weights have the described sizes.
+  // Among models of one class, prefer the one whose weights have the described sizes.
   Score ScoreOf(const std::vector<NodeId>& match) const {
     Score score;
     for (NodeId node = 0; node < match.size(); ++node) {

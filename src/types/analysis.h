@@ -27,7 +27,7 @@ struct OperationRanking {
   // device.
   OperationTable rows;
   OperationTable by_device;  // the rows split by device, in the same order
-  // Of all names in these phases, in `rows` or not; nothing if none is known.
+  // The sum over all names in these phases, in `rows` or not; nothing if none is known.
   std::optional<Joules> total;
   double min_share = 0;  // share of `total` that a row needs to be in `rows`
 };

@@ -108,7 +108,7 @@ struct TreeColumns {
 // A tree in full, and with like layers folded.
 struct ShownTree {
   TreeColumns whole;
-  TreeColumns folded;
+  TreeColumns folded;  // for a table; otherwise it may be empty
 };
 
 // Maps a column onto a tree that its own was folded or merged into: `node_of` gives the new node of

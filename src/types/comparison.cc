@@ -11,8 +11,8 @@ std::string_view ComparedEnergyName(ComparedEnergy of) {
 }
 
 std::string_view VariationUnitName(VariationUnit unit) {
-  constexpr std::array<std::string_view, 4> kNames = {"runs", "runs_of_one_side", "blocks",
-                                                      "assumed"};
+  constexpr std::array<std::string_view, 5> kNames = {"runs", "runs_of_one_side", "rounds",
+                                                      "blocks", "assumed"};
   return kNames[static_cast<size_t>(unit)];
 }
 

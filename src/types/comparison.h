@@ -26,7 +26,6 @@ struct RunConditions {
   bool estimated = false;                      // some of its energy is an estimate
   std::set<std::string> estimates;             // what from: their curves; empty: unknown
   std::optional<Seconds> duration;             // of its recording
-  bool only_ours = false;                      // its energy excludes what others used
   std::optional<double> others_share;          // of the energy that anybody used
   std::map<std::string, double> clocks;        // mean, MHz, by device; "CPU": the processors
   std::map<std::string, double> temperatures;  // mean, degrees Celsius, likewise
@@ -36,6 +35,7 @@ struct RunConditions {
 enum class VariationUnit : uint8_t {
   kRuns,     // both sides have several runs
   kOneSide,  // one side has: the other is taken to vary as much
+  kRounds,   // rounds of one recording a side, and an assumption about recordings
   kBlocks,   // blocks of the steps of one run a side, and an assumption about runs
   kAssumed,  // only the assumption: a run has no steps, or too few
 };
@@ -136,8 +136,8 @@ struct TotalVerdict {
   std::string after;
   EnergyChange change;
   bool certain = false;  // the interval excludes 0
-  // If not certain: further runs of each side that would show a change of this size 4 times in 5.
-  // Nothing: no reasonable number.
+  // If not certain: further runs (of rounds: recordings) of each side that would show a change of
+  // this size 4 times in 5. Nothing: no reasonable number.
   std::optional<uint64_t> more_runs;
   std::optional<Note> reason;  // why the change cannot be determined
 };

@@ -158,7 +158,7 @@ class Settler {
     return those;
   }
 
-  // Of several with one name, prefer one that is not silent.
+  // Among several with one name, prefer one that is not silent.
   std::optional<size_t> Find(std::string_view name) const {
     const auto found = by_name_.find(name);
     return found == by_name_.end() ? std::nullopt : std::optional(found->second);

@@ -26,11 +26,11 @@ bool MayHaveWrapped(const CounterFall& fall, double range, Watts most) {
 
 }  // namespace
 
-std::optional<double> WrapRange(const CounterFall& fall, double range) {
+std::optional<double> WrapRange(const CounterFall& fall, std::optional<double> range) {
   const Watts usual = fall.usual_power.value_or(Watts{});
-  if (range > 0) {
+  if (range) {
     const Watts most = std::max(kMostCounterPower, kSuddenlyMore * usual);
-    return MayHaveWrapped(fall, range, most) ? std::optional(range) : std::nullopt;
+    return MayHaveWrapped(fall, *range, most) ? range : std::nullopt;
   }
   if (fall.per_count != kMicrojoule) return std::nullopt;
   for (const double known : kRangesUj) {

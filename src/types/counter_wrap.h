@@ -20,8 +20,8 @@ struct CounterFall {
 };
 
 // The count at which the counter wrapped, once; nothing if it was reset or that cannot be
-// determined. `range` is the meter's own statement; if it is 0, the usual ranges of microjoule
+// determined. `range` is the meter's own statement; without one, the usual ranges of microjoule
 // counters are tried.
-std::optional<double> WrapRange(const CounterFall& fall, double range);
+std::optional<double> WrapRange(const CounterFall& fall, std::optional<double> range);
 
 }  // namespace beryl

@@ -35,11 +35,11 @@ TEST(CounterWrapTest, AResetOrAStumbleIsNoWrap) {
 
 TEST(CounterWrapTest, KnowsTheRangesOfMicrojoules) {
   for (const double range : {4'294'967'296.0, 65'532'610'987.0, kRange}) {
-    EXPECT_EQ(WrapRange(Fall(range - 5 * kJoule, 5 * kJoule, 0.1, 50), 0), range);
-    EXPECT_FALSE(WrapRange(Fall(range - 500 * kJoule, 5 * kJoule, 0.1, 50), 0));
-    EXPECT_FALSE(WrapRange(Fall(range - 5 * kJoule, 5 * kJoule, 0.1, 0), 0))
+    EXPECT_EQ(WrapRange(Fall(range - 5 * kJoule, 5 * kJoule, 0.1, 50), std::nullopt), range);
+    EXPECT_FALSE(WrapRange(Fall(range - 500 * kJoule, 5 * kJoule, 0.1, 50), std::nullopt));
+    EXPECT_FALSE(WrapRange(Fall(range - 5 * kJoule, 5 * kJoule, 0.1, 0), std::nullopt))
         << "a guess at a guess";
-    EXPECT_FALSE(WrapRange({range - 5, 5, Joules{61e-6}, Seconds{0.1}, Watts{50}}, 0));
+    EXPECT_FALSE(WrapRange({range - 5, 5, Joules{61e-6}, Seconds{0.1}, Watts{50}}, std::nullopt));
   }
 }
 

@@ -81,6 +81,12 @@ struct Electricity {
   std::string carbon_source;
 };
 
+// A table of regions as it is shown.
+struct ElectricityTable {
+  Provenance provenance;
+  std::vector<Electricity> regions;
+};
+
 // What an amount of energy costs.
 struct EnergyPrice {
   std::optional<double> kwh;

@@ -15,6 +15,7 @@
 #include "types/note.h"
 #include "types/op_trace.h"
 #include "types/power_trace.h"
+#include "types/time_window.h"
 
 namespace beryl {
 
@@ -38,7 +39,7 @@ struct ChannelAccount {
   // With an idle-power split: the parts of `attributed` and `idle` that the device would also have
   // drawn when idle.
   std::optional<Joules> static_part;
-  Nanos window_start;
+  Nanos window_start;  // from its first reading to its last, as far as they are in the run's window
   Nanos window_end;
   uint64_t readings = 0;
   // Operation time on the fed devices outside of its window, for which energy is unknown.
@@ -72,6 +73,8 @@ struct UnmeteredOps {
 };
 
 struct Footprint {
+  std::optional<TimeWindow> window;  // nothing: the whole run
+  size_t whole_steps = 0;            // how many of OpTrace::steps lie in it from start to end
   std::vector<ChannelAccount> channels;
   std::vector<EnergyShare> shares;
   std::vector<UnmeteredOps> unmetered;

@@ -25,6 +25,14 @@ struct JobProgress {
   std::string text;    // what it does now
 };
 
+// An entry that a job added to its library, or found there.
+struct JobEntry {
+  EntryKind kind = EntryKind::kRun;
+  std::string id;
+
+  bool operator==(const JobEntry&) const = default;
+};
+
 struct LibraryJob {
   std::string id;       // as of an entry
   std::string kind;     // what to do; the caller's word
@@ -33,7 +41,8 @@ struct LibraryJob {
   JobProgress progress;
   // What it needs, and once it is done its results (FileRole::kResult).
   std::vector<EntryFile> files;
-  std::string error;  // of a failed job, a JSON object
+  std::vector<JobEntry> entries;  // that it made
+  std::string error;              // of a failed job, a JSON object
   Nanos created;
   std::optional<Nanos> started;  // the last time
   std::optional<Nanos> finished;
@@ -59,6 +68,12 @@ struct JobFilter {
 struct JobPage {
   std::vector<LibraryJob> jobs;
   std::string next_token;  // empty: nothing follows
+};
+
+// A list of jobs as it is shown.
+struct JobList {
+  Provenance provenance;
+  JobPage page;
 };
 
 }  // namespace beryl

@@ -207,7 +207,11 @@ std::string WriteManifest(const std::vector<LibraryEntry>& entries, const Proven
   return json.Take() + "\n";
 }
 
-Result<std::vector<LibraryEntry>> ReadManifest(std::string text, const std::string& name) {
+namespace {
+
+// Of a JSON object with that schema; `what` it should be.
+Result<std::vector<LibraryEntry>> ReadEntriesOf(const char* wanted, const char* what,
+                                                std::string text, const std::string& name) {
   std::vector<LibraryEntry> entries;
   std::string schema;
   std::string wrong;
@@ -224,13 +228,22 @@ Result<std::vector<LibraryEntry>> ReadManifest(std::string text, const std::stri
       }
     });
   }));
-  if (schema != kManifestSchema) {
-    return InvalidError(name + ": this is no manifest of a library: its 'schema' is not " +
-                        kManifestSchema);
+  if (schema != wanted) {
+    return InvalidError(name + ": this is no " + what + ": its 'schema' is not " + wanted);
   }
   if (!has_entries) wrong = "it has no list of 'entries'";
   if (!wrong.empty()) return InvalidError(name + ": " + wrong);
   return entries;
+}
+
+}  // namespace
+
+Result<std::vector<LibraryEntry>> ReadEntries(std::string text, const std::string& name) {
+  return ReadEntriesOf(kListSchema, "list of a library", std::move(text), name);
+}
+
+Result<std::vector<LibraryEntry>> ReadManifest(std::string text, const std::string& name) {
+  return ReadEntriesOf(kManifestSchema, "manifest of a library", std::move(text), name);
 }
 
 }  // namespace beryl

@@ -26,6 +26,10 @@ bool IsJsonObject(const std::string& text);
 // The members of an entry's object.
 void WriteEntryMembers(JsonWriter& json, const LibraryEntry& entry);
 
+inline constexpr const char* kListSchema = "beryl.library/1";
+// The entries of a list, as `beryl library ls` and a server write it. Another text is an error.
+Result<std::vector<LibraryEntry>> ReadEntries(std::string text, const std::string& name);
+
 inline constexpr const char* kManifestSchema = "beryl.library-manifest/1";
 // All entries of an export.
 std::string WriteManifest(const std::vector<LibraryEntry>& entries, const Provenance& provenance);

@@ -35,7 +35,7 @@ struct LiveWindow {
   Nanos start;
   Nanos end;
   std::vector<LiveDevice> devices;
-  // Of all devices together; nothing if one of them is unknown.
+  // The sums over all devices; nothing if one of them is unknown.
   std::optional<Joules> energy;
   std::optional<Joules> ours;
 };

@@ -39,18 +39,27 @@ ModelTree MakeTree(std::vector<TreeNode> drafts, std::vector<NodeId>* place) {
     next[draft] = std::exchange(first[drafts[draft].parent], static_cast<NodeId>(draft));
   }
   std::vector<NodeId> place_of(drafts.size(), 0);
-  ModelTree tree;
-  tree.nodes.reserve(drafts.size());
+  NodeId placed = 0;
   std::vector<NodeId> stack = {0};
   while (!stack.empty()) {
     const NodeId draft = stack.back();
     stack.pop_back();
-    place_of[draft] = tree.size();
+    place_of[draft] = placed++;
     if (next[draft] != kNoNode) stack.push_back(next[draft]);
     if (first[draft] != kNoNode) stack.push_back(first[draft]);
-    tree.nodes.push_back(std::move(drafts[draft]));
-    tree.nodes.back().parent = place_of[tree.nodes.back().parent];
   }
+  for (TreeNode& draft : drafts) draft.parent = place_of[draft.parent];
+  // In their own memory: there may be millions.
+  std::vector<NodeId> place_left = place_of;
+  for (NodeId at = 0; at < drafts.size(); ++at) {
+    while (place_left[at] != at) {
+      const NodeId there = place_left[at];
+      std::swap(drafts[at], drafts[there]);
+      std::swap(place_left[at], place_left[there]);
+    }
+  }
+  ModelTree tree;
+  tree.nodes = std::move(drafts);
   CloseTree(tree);
   if (place != nullptr) *place = std::move(place_of);
   return tree;
@@ -91,7 +100,7 @@ std::string_view FoldedStem(const TreeNode& node) {
 
 std::string NodeLabel(const TreeNode& node) {
   if (node.folded <= 1) return node.name;
-  // Of many ranges, the first two and the last.
+  // Shows the first two of many ranges, and the last.
   std::string_view range = node.folded_range;
   const size_t second = range.find(',', range.find(',') + 1);
   const size_t last = range.rfind(',');

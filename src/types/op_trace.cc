@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace beryl {
+namespace {
+constexpr size_t kFirstPathSlots = 64;
+}  // namespace
 
 std::string_view PhaseName(Phase phase) {
   static constexpr std::array<std::string_view, kPhaseCount> kNames = {"forward", "backward",
@@ -11,15 +15,46 @@ std::string_view PhaseName(Phase phase) {
   return kNames[static_cast<size_t>(phase)];
 }
 
-PathId PathTable::Intern(PathId parent, StringId name, PathKind kind, StringId type) {
-  std::vector<PathId>& same = children_[(static_cast<uint64_t>(parent) << 32) | name];
-  for (const PathId id : same) {
-    if (steps_[id].kind == kind && steps_[id].type == type) return id;
+PathTable::PathTable() : steps_(1), slots_(kFirstPathSlots) {}
+
+uint32_t PathTable::HashOf(const Step& step) {
+  const uint64_t place = (static_cast<uint64_t>(step.parent) << 32) | step.name;
+  const uint64_t what = (static_cast<uint64_t>(step.type) << 8) | static_cast<uint64_t>(step.kind);
+  const uint64_t hash = (place ^ (what * 0xC2B2AE3D27D4EB4FULL)) * 0x9E3779B97F4A7C15ULL;
+  return static_cast<uint32_t>(hash ^ (hash >> 32));
+}
+
+size_t PathTable::SlotOf(const Step& step, uint32_t hash) const {
+  const size_t mask = slots_.size() - 1;
+  size_t at = hash & mask;
+  for (; slots_[at].path != kRootPath; at = (at + 1) & mask) {
+    const Slot& slot = slots_[at];
+    if (slot.hash == hash && steps_[slot.path] == step) break;
   }
+  return at;
+}
+
+PathId PathTable::Intern(PathId parent, StringId name, PathKind kind, StringId type) {
+  const Step step{parent, name, type, kind};
+  const uint32_t hash = HashOf(step);
+  Slot& slot = slots_[SlotOf(step, hash)];
+  if (slot.path != kRootPath) return slot.path;
   const auto id = static_cast<PathId>(steps_.size());
-  steps_.push_back({parent, name, type, kind});
-  same.push_back(id);
+  slot = {id, hash};
+  steps_.push_back(step);
+  if (steps_.size() * 2 > slots_.size()) Grow();
   return id;
+}
+
+void PathTable::Grow() {
+  const std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(slots_.size() * 2));
+  const size_t mask = slots_.size() - 1;
+  for (const Slot& slot : before) {
+    if (slot.path == kRootPath) continue;
+    size_t at = slot.hash & mask;
+    while (slots_[at].path != kRootPath) at = (at + 1) & mask;
+    slots_[at] = slot;
+  }
 }
 
 void ImportReport::Count(Note note, uint64_t offset, uint64_t count) {

@@ -11,7 +11,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/string_table.h"
@@ -45,9 +44,11 @@ class PathTable {
     StringId name = 0;
     StringId type = 0;  // the class of a module, if the trace has it; otherwise the empty string
     PathKind kind = PathKind::kModule;
+
+    bool operator==(const Step&) const = default;
   };
 
-  PathTable() : steps_(1) {}
+  PathTable();
 
   // Parents always precede their children.
   PathId Intern(PathId parent, StringId name, PathKind kind, StringId type = 0);
@@ -55,8 +56,17 @@ class PathTable {
   size_t size() const { return steps_.size(); }
 
  private:
+  struct Slot {
+    PathId path = kRootPath;  // the root, which nobody looks for: free
+    uint32_t hash = 0;
+  };
+  static uint32_t HashOf(const Step& step);
+  // The slot of an equal step, or else the free one where it belongs.
+  size_t SlotOf(const Step& step, uint32_t hash) const;
+  void Grow();
+
   std::vector<Step> steps_;
-  std::unordered_map<uint64_t, std::vector<PathId>> children_;
+  std::vector<Slot> slots_;  // open addressing
 };
 
 // Everything about an operation except when it ran.
@@ -68,8 +78,8 @@ struct OpKind {
   StringId shapes = 0;  // of the inputs as the trace writes them; empty if it does not
   Phase phase = Phase::kForward;
   uint16_t rank = 0;  // index into OpTrace::ranks
-  // Of a matrix product: the type of its numbers as the trace writes it ("c10::BFloat16"); empty if
-  // it does not.
+  // The number type of a matrix product as the trace writes it ("c10::BFloat16"); empty if it does
+  // not.
   StringId dtype = 0;
 
   bool operator==(const OpKind&) const = default;

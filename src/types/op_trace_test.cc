@@ -17,6 +17,24 @@ TEST(PathTableTest, OneStepForOneNameKindAndTypeBelowOneParent) {
   for (PathId id = 1; id < paths.size(); ++id) EXPECT_LT(paths[id].parent, id);
 }
 
+TEST(PathTableTest, ManyPathsAreFoundAgain) {
+  PathTable paths;
+  std::vector<PathId> added;
+  for (int round = 0; round < 2; ++round) {
+    size_t next = 0;
+    for (PathId parent = 0; parent < 100; ++parent) {
+      for (StringId name = 0; name < 100; ++name, ++next) {
+        const PathId path = paths.Intern(parent, name, PathKind::kModule, name % 3);
+        if (round == 0) added.push_back(path);
+        ASSERT_EQ(path, added[next]);
+        ASSERT_EQ(paths[path].parent, parent);
+        ASSERT_EQ(paths[path].name, name);
+      }
+    }
+    EXPECT_EQ(paths.size(), 10'001U);
+  }
+}
+
 TEST(OpTraceTest, QualifiedNameIsTheScopeAndTheOperation) {
   OpTrace trace;
   OpKind kind;

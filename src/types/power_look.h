@@ -44,7 +44,7 @@ struct PowerLook {
   };
   std::vector<Process> processes;
 
-  // Of all devices. Nothing if one is unknown.
+  // The sums over all devices; nothing if one of them is unknown.
   std::optional<Watts> power;
   std::optional<Watts> ours;
   std::optional<Joules> energy;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,9 +46,10 @@ struct MeterTraits {
   Origin origin = Origin::kMeasured;
   std::string unit;      // of one count of the meter: "uJ", "mJ", "mW"
   double per_count = 1;  // joules or watts per count; its resolution
-  uint64_t wrap = 0;     // the count at which it restarts from zero; 0: never, or unknown
-  double update_period_us = std::numeric_limits<double>::quiet_NaN();  // observed, not specified
-  std::optional<double> error;                                         // relative half-width
+  // The count at which it restarts from zero, never 0; nothing: it never does, or unknown.
+  std::optional<uint64_t> wrap;
+  std::optional<double> update_period_us;  // observed, not specified
+  std::optional<double> error;             // relative half-width
   std::string within;         // the channel that contains it, if the meter itself knows
   std::optional<bool> moves;  // whether a counter was seen to move; nothing: not checked
   // How long before it was taken a reading describes: half the window of a trailing average. 0: no

@@ -41,6 +41,7 @@ Provenance MakeProvenance(std::vector<std::string> sources, std::string profile)
           std::move(profile),
           std::nullopt,
           TimeNow(),
+          {},
           {}};
 }
 
@@ -69,6 +70,7 @@ std::string StampText(const Provenance& provenance) {
     sources += (sources.empty() ? "" : ", ") + source;
   }
   add("from ", sources);
+  add("only ", provenance.window ? WindowText(*provenance.window) : "");
   add("profile ", provenance.profile);
   add("", EnergyOfText(provenance.energy_of));
   add("", provenance.when);
@@ -93,6 +95,7 @@ void WriteProvenance(JsonWriter& json, const Provenance& provenance,
   json.Member("profile",
               provenance.profile.empty() ? std::nullopt : std::optional(provenance.profile));
   if (provenance.energy_of) json.Member("energy_of", EnergyOfName(*provenance.energy_of));
+  if (provenance.window) WriteWindow(json, *provenance.window);
   json.Member("when", provenance.when);
   json.End();
 }

@@ -9,6 +9,7 @@
 
 #include "base/json_writer.h"
 #include "types/note.h"
+#include "types/time_window.h"
 
 namespace beryl {
 
@@ -32,6 +33,7 @@ struct Provenance {
   std::string when;  // time of making: "2026-11-18T01:32:48Z"
   // What says that part of the input is missing; every format shows it first.
   std::vector<Note> incomplete = {};
+  std::optional<TimeWindow> window = {};  // nothing: the whole run
 };
 
 // The stamp of a result made here and now. Drops duplicate and empty sources.

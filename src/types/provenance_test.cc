@@ -30,6 +30,10 @@ TEST(ProvenanceTest, ALineLeavesOutWhatIsNotKnown) {
   stamp.sources.clear();
   stamp.profile.clear();
   EXPECT_EQ(StampText(stamp), "beryl 0.1.0; box, 2 CPUs; 2026-11-18T01:32:48Z");
+  stamp.window = {Nanos{2'500'000'000}, Nanos{4'000'000'000}, Nanos{1'000'000'000}, "2-5"};
+  EXPECT_EQ(StampText(stamp),
+            "beryl 0.1.0; box, 2 CPUs; only steps 2-5, 1.5 s to 3 s of the run; "
+            "2026-11-18T01:32:48Z");
   EXPECT_EQ(StampText({}), "");
 }
 

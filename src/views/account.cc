@@ -219,14 +219,16 @@ void WriteAccountObject(JsonWriter& json, const AccountReport& report, const Tre
 
 std::string WriteJson(const AccountReport& report, const ViewOptions& options) {
   JsonWriter json;
-  WriteAccountObject(json, report, report.tree, options);
+  WriteAccountObject(json, report, options.fold ? report.folded : report.tree, options);
   return json.Take() + "\n";
 }
 
 std::string WriteCsv(const AccountReport& report, const ViewOptions& options) {
   // Options about the tree, or a model's names, mean that the user wants the tree.
-  if (options.depth || options.level || !options.columns.empty() || report.alignment) {
-    return TreeCsv(report.tree, options, {}, {}, CsvTable("beryl.account/1", report.provenance));
+  if (options.depth || options.level || options.fold || !options.columns.empty() ||
+      report.alignment) {
+    return TreeCsv(options.fold ? report.folded : report.tree, options, {}, {},
+                   CsvTable("beryl.account/1", report.provenance));
   }
   CsvTable csv("beryl.account/1", report.provenance,
                "name,device,phase,type,energy_j,seconds,power_w,count,mean_step_j,deviation_step_j,"

@@ -122,13 +122,20 @@ constexpr CsvColumn kCsvColumns[] = {{"measured", "measured_j"},
                                      {"predicted", "predicted_j"},
                                      {"predicted_share", "predicted_share"}};
 
+bool IsChosen(std::string_view name, const Breakdowns& breakdowns, const ViewOptions& options) {
+  if (options.columns.empty()) return true;
+  const auto has = [&](const Breakdown& breakdown) {
+    const auto chosen = ChosenColumns(breakdown.tree, options.columns);
+    return std::any_of(chosen.begin(), chosen.end(),
+                       [&](const Column* column) { return column->name == name; });
+  };
+  return std::any_of(breakdowns.models.begin(), breakdowns.models.end(), has);
+}
+
 std::string Csv(const Breakdowns& breakdowns, const ViewOptions& options) {
   std::vector<CsvColumn> columns;
   for (const CsvColumn& column : kCsvColumns) {
-    const auto& chosen = options.columns;
-    if (chosen.empty() || std::find(chosen.begin(), chosen.end(), column.name) != chosen.end()) {
-      columns.push_back(column);
-    }
+    if (IsChosen(column.name, breakdowns, options)) columns.push_back(column);
   }
   CsvTable csv(kSchema, breakdowns.origin.provenance);
   for (const char* name : {"model", "what", "depth", "path", "name", "type", "level", "layers"}) {

@@ -18,7 +18,7 @@ constexpr int kDefaultTop = 15;
 constexpr int kWidestBar = 20;
 constexpr int kNarrowestBar = 8;  // a narrower bar is meaningless
 constexpr int kLongestLabel = 28;
-const std::vector<int> kDifferenceWidths = {10, 10, 10, 10, 9};
+const std::vector<int> kDifferenceWidths = {10, 10, 10, 10, 10};
 
 class CompareTable : public PageOf<Comparison> {
  public:

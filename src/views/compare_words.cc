@@ -26,10 +26,12 @@ std::string Range(double low, double high) {
   return ShareText(std::fabs(near)) + " and " + MoreOrLess(far);
 }
 
-std::string MoreRunsWords(const std::optional<uint64_t>& runs, std::string_view what) {
-  if (!runs) return fmt::format("over 1,000 more runs of each would {}", what);
-  return fmt::format("{} more run{} of each would {}", FormatCount(*runs), *runs == 1 ? "" : "s",
-                     what);
+std::string MoreRunsWords(const std::optional<uint64_t>& runs, VariationUnit unit,
+                          std::string_view what) {
+  const std::string_view one = unit == VariationUnit::kRounds ? "recording" : "run";
+  if (!runs) return fmt::format("over 1,000 more {}s of each would {}", one, what);
+  return fmt::format("{} more {}{} of each would {}", FormatCount(*runs), one,
+                     *runs == 1 ? "" : "s", what);
 }
 
 }  // namespace
@@ -58,7 +60,7 @@ std::string VerdictLine(const TotalVerdict& verdict) {
                                        Printable(verdict.before), Range(*change.low, *change.high));
   if (verdict.certain) return fmt::format("{}: {}; certain", after, said);
   return fmt::format("{}: cannot tell: {}; {}", after, said,
-                     MoreRunsWords(verdict.more_runs, "tell"));
+                     MoreRunsWords(verdict.more_runs, change.unit, "tell"));
 }
 
 std::string HowItIsKnown(const Comparison& comparison, const TotalVerdict& verdict) {
@@ -71,6 +73,10 @@ std::string HowItIsKnown(const Comparison& comparison, const TotalVerdict& verdi
     case VariationUnit::kOneSide:
       return fmt::format("from how {} runs vary, for the single run too",
                          std::max(runs(0), runs(1)));
+    case VariationUnit::kRounds:
+      return fmt::format(
+          "from how {} and {} rounds vary, and an assumed deviation of {} between recordings",
+          runs(0), runs(1), FormatPercent(verdict.change.assumed));
     case VariationUnit::kBlocks:
       return fmt::format(
           "from how the steps vary within a run, and an assumed deviation of {} "
@@ -101,7 +107,8 @@ std::vector<std::string> GateLines(const Comparison& comparison, const GateVerdi
     line += fmt::format(", 95 % between {} and {}", SignedShare(*change.low),
                         SignedShare(*change.high));
   }
-  line += gate.certain ? "; certain" : "; not certain: " + MoreRunsWords(gate.more_runs, "decide");
+  line += gate.certain ? "; certain"
+                       : "; not certain: " + MoreRunsWords(gate.more_runs, change.unit, "decide");
   std::vector<std::string> lines = {std::move(line)};
   if (!gate.passed) {
     for (const DifferenceRow& row : gate.grew) {

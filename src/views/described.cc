@@ -184,8 +184,9 @@ std::string UncalibratedText(const std::vector<std::string>& profiles, bool trai
 
 std::string Write(const Description& description, const ShownTree& tree, Format format,
                   const ViewOptions& options) {
-  if (format == Format::kJson) return Json(description, tree.whole, options);
-  if (format == Format::kCsv) return Csv(description, tree.whole, options);
+  const TreeColumns& shown = options.fold ? tree.folded : tree.whole;
+  if (format == Format::kJson) return Json(description, shown, options);
+  if (format == Format::kCsv) return Csv(description, shown, options);
   return Table(description, tree.folded, options);
 }
 

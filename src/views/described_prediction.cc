@@ -53,6 +53,10 @@ void WriteCosts(JsonWriter& json, const DescribedPrediction& prediction) {
   json.End();
 }
 
+const TreeColumns& TreeOf(const DescribedPrediction& prediction, const ViewOptions& options) {
+  return options.fold ? prediction.tree.folded : prediction.tree.whole;
+}
+
 std::string Json(const DescribedPrediction& prediction, const ViewOptions& options) {
   const Description& description = prediction.description;
   JsonWriter json;
@@ -70,7 +74,7 @@ std::string Json(const DescribedPrediction& prediction, const ViewOptions& optio
   WritePhases(json, prediction);
   WriteCosts(json, prediction);
   if (!prediction.budget.empty()) WriteBudget(json, prediction.budget);
-  WriteTree(json.Key("tree"), prediction.tree.whole, options);
+  WriteTree(json.Key("tree"), TreeOf(prediction, options), options);
   return EndResult(json, NotesOf(prediction), prediction.provenance);
 }
 
@@ -78,8 +82,8 @@ std::string Csv(const DescribedPrediction& prediction, const ViewOptions& option
   NamedFields behind = InputFields(prediction.description);
   behind.emplace_back("profile", prediction.profile);
   behind.emplace_back("calibrated", prediction.calibrated ? "yes" : "no");
-  return TreeCsv(prediction.tree.whole, options, {{"model", prediction.description.model}}, behind,
-                 {kSchema, prediction.provenance});
+  return TreeCsv(TreeOf(prediction, options), options, {{"model", prediction.description.model}},
+                 behind, {kSchema, prediction.provenance});
 }
 
 bool DoesNotFit(const DescribedPrediction& prediction) { return prediction.fits == false; }

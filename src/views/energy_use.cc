@@ -51,6 +51,11 @@ std::string ElectricityText(const Electricity& grid) {
 
 void WriteElectricity(JsonWriter& json, const Electricity& grid) {
   json.Key("electricity").BeginObject();
+  WriteElectricityMembers(json, grid);
+  json.End();
+}
+
+void WriteElectricityMembers(JsonWriter& json, const Electricity& grid) {
   json.Member("region", Printable(grid.region)).Member("price_per_kwh", grid.price_per_kwh);
   json.Member("currency", Printable(grid.currency));
   json.Member("price_date", Printable(grid.price_date));
@@ -58,7 +63,6 @@ void WriteElectricity(JsonWriter& json, const Electricity& grid) {
   json.Member("co2e_g_per_kwh", grid.co2e_g_per_kwh);
   json.Member("carbon_date", Printable(grid.carbon_date));
   json.Member("carbon_source", Printable(grid.carbon_source));
-  json.End();
 }
 
 }  // namespace beryl::views

@@ -20,7 +20,8 @@ void WriteOrigin(JsonWriter& json, const EnergyOrigin& origin);
 
 // "electricity in US: 0.1319 USD per kWh (2021-05, who says so); 0.4 g CO2e per kWh (...)"
 std::string ElectricityText(const Electricity& grid);
-// "electricity".
+// Its members, and with them "electricity".
+void WriteElectricityMembers(JsonWriter& json, const Electricity& grid);
 void WriteElectricity(JsonWriter& json, const Electricity& grid);
 
 std::optional<Joules> EnergyOf(const Tradeoff::Point& point, bool predicted);

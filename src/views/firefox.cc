@@ -121,7 +121,7 @@ class ProfileWriter {
     for (const Nanos time : read.times) times.push_back(Milliseconds(time));
     json_.Member("time", times);
     json_.Key("count").BeginArray();
-    // That of a sample is what was used since the one before.
+    // The count of a sample is what was used since the previous one.
     if (!times.empty()) json_.Value(0);
     for (const uint64_t count : counts) json_.Value(count);
     json_.End().Member("length", times.size()).End();

@@ -14,8 +14,10 @@
 namespace beryl {
 struct AccountReport;
 struct Comparison;
+struct ElectricityTable;
 struct EnergyDiagram;
 struct Evaluation;
+struct JobList;
 struct Measurement;
 struct OperationRanking;
 struct Precision;
@@ -84,6 +86,8 @@ template <IsOneOf<OperationRanking, std::vector<EnergyDiagram>, Timeline, Measur
               Result>
 inline constexpr Formats kFormats<Result> = {Format::kTable, Format::kJson, Format::kCsv,
                                              Format::kSvg};
+template <IsOneOf<ElectricityTable, JobList> Result>
+inline constexpr Formats kFormats<Result> = {Format::kJson, Format::kCsv};
 
 inline constexpr Formats kExportFormats = {
     Format::kFolded,        Format::kSpeedscope,        Format::kChrome,   Format::kPprof,

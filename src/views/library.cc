@@ -13,7 +13,6 @@
 namespace beryl::views {
 namespace {
 
-constexpr const char* kListSchema = "beryl.library/1";
 constexpr const char* kGarbageSchema = "beryl.library-gc/1";
 constexpr const char* kCheckSchema = "beryl.library-verify/1";
 

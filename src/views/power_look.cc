@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kSchema = "beryl.top/1";
 constexpr int kProcessesShown = 20;
-// Of a small screen notes get a few lines, the processes the others.
+// On a small screen, notes get a few lines and processes the others.
 constexpr int kSmallScreen = 30;
 constexpr int kNoteLines = 2;
 

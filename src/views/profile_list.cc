@@ -24,7 +24,7 @@ std::string Table(const ProfileList& profiles, const ViewOptions& options) {
   TextPage page(options);
   const int name = Widest(profiles.rows, 7, [](const auto& row) { return row.name; });
   const int alias = Widest(profiles.rows, 5, AliasText);
-  const std::vector<int> widths = {-name - 2, -alias, 9, 10, 11, 7, -2, -40};
+  const std::vector<int> widths = {-name - 2, -alias, 9, 10, 11, 9, -2, -40};
   page.Line(page.Dim(
       Cells(widths, {"profile", "short", "memory", "FLOP/s", "B/s", "at most", "", "machine"})));
   for (const ProfileList::Row& row : profiles.rows) {
@@ -33,14 +33,17 @@ std::string Table(const ProfileList& profiles, const ViewOptions& options) {
                              OrDash(row.board_power, FormatWatts), "", Printable(row.machine)}));
   }
   page.Line();
+  std::string_view from_datasheets = "these";
   for (const ProfileList::Row& row : profiles.rows) {
     if (!row.calibrated) continue;
+    from_datasheets = "the others";
     page.Paragraph(
         fmt::format("{}: calibrated, learned from a meter with {}", row.name, row.measured_with));
   }
   page.SmallPrint(
-      "the others are from datasheets, never compared with a meter; FLOP/s of matrix products in "
-      "the fastest floating-point type");
+      fmt::format("{} are from datasheets, never compared with a meter; FLOP/s of matrix products "
+                  "in the fastest floating-point type",
+                  from_datasheets));
   page.Foot("for any other machine, beryl train or a datasheet of your own", profiles.provenance);
   return page.Take();
 }

@@ -80,7 +80,7 @@ class SourcesTable : public PageOf<SourceReport> {
       Line(Cells(widths,
                  {"", Printable(channel.name), Printable(channel.meter.source), KindText(channel),
                   result_.within[i].empty() ? "-" : Printable(result_.within[i]),
-                  OrDash(channel.meter.update_period_us * 1e-6, FormatSeconds),
+                  OrDash(channel.meter.update_period_us.value_or(kUnknown) * 1e-6, FormatSeconds),
                   OrDash(result_.seen_w[i], FormatWatts), JoulesOrDash(result_.smallest_j[i])}) +
            "  " + (state == "ok" ? state : Styled(state, kWarningStyle)));
       Paragraph(channel.meter.reads, 6, kDimStyle);

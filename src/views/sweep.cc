@@ -416,6 +416,15 @@ std::vector<Note> NotesOf(const Sweep& sweep) {
   return notes;
 }
 
+Status CheckColumns(const Sweep& sweep, const ViewOptions& options) {
+  if (!options.depth && !options.level && options.columns.empty()) return {};
+  return MisuseError(
+      fmt::format("{}: several variants or profiles have a line each and no tree; give one to see "
+                  "its tree",
+                  Printable(sweep.model)),
+      {"columns", "level", "depth"});
+}
+
 std::string Write(const Sweep& sweep, Format format, const ViewOptions& options) {
   if (format == Format::kJson) return Json(sweep);
   if (format == Format::kCsv) return Csv(sweep);

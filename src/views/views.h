@@ -19,6 +19,7 @@
 #include "types/evaluation.h"
 #include "types/exported_run.h"
 #include "types/library_entry.h"
+#include "types/library_job.h"
 #include "types/live_power.h"
 #include "types/measurement.h"
 #include "types/model_list.h"
@@ -37,6 +38,7 @@ struct ViewOptions {
   std::optional<int> depth;          // levels of the tree below its root
   std::optional<Level> level;        // the deepest level of the tree
   std::vector<std::string> columns;  // of the tree, by name; empty: those that suit the format
+  bool fold = false;       // in JSON and CSV, like layers are one node, as tables always have them
   std::optional<int> top;  // operations to list; in JSON and CSV everything unless this is given
   int width = 100;         // columns of the terminal
   int rows = 0;            // of the screen, for tables that have to fit on it; 0: any
@@ -45,8 +47,9 @@ struct ViewOptions {
   std::string_view flag = {};
 };
 
-// It is a misuse error if the trees lack a requested column.
+// It is a misuse error if the trees lack a requested column, or if there is no tree.
 Status CheckColumns(const TreeColumns& tree, const ViewOptions& options);
+Status CheckColumns(const Sweep& sweep, const ViewOptions& options);
 Status CheckColumns(const PredictionReport& report, const ViewOptions& options);
 Status CheckColumns(const Breakdowns& breakdowns, const ViewOptions& options);
 // It is a misuse error if two labels give two columns the same name.
@@ -95,8 +98,9 @@ std::string Write(const Description& description, const ShownTree& tree, Format 
                   const ViewOptions& options);
 std::string Write(const ModelList& models, Format format, const ViewOptions& options);
 std::string Write(const ProfileList& profiles, Format format, const ViewOptions& options);
-// Entries of a library, what collecting garbage freed, and what is wrong with it.
+// Entries and jobs of a library, what collecting garbage freed, and what is wrong with it.
 std::string Write(const EntryList& list, Format format, const ViewOptions& options);
+std::string Write(const JobList& list, Format format, const ViewOptions& options);
 std::string Write(const LibraryGarbage& garbage, Format format, const ViewOptions& options);
 std::string Write(const LibraryCheck& check, Format format, const ViewOptions& options);
 std::string Write(const Evaluation& evaluation, Format format, const ViewOptions& options);
@@ -124,6 +128,7 @@ std::string WriteIncomplete(const Provenance& provenance);
 
 // Analyses of data sets.
 std::string Write(const Breakdowns& breakdowns, Format format, const ViewOptions& options);
+std::string Write(const ElectricityTable& table, Format format, const ViewOptions& options);
 std::string Write(const QueryCosts& costs, Format format, const ViewOptions& options);
 std::string Write(const Tradeoff& tradeoff, Format format, const ViewOptions& options);
 // The chosen models and what the picture leaves out, for stderr.

@@ -4,6 +4,7 @@ with "N passed, N failed"."""
 
 import http.client
 import json
+import math
 import os
 import pathlib
 import re
@@ -16,6 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 sys.path.insert(0, str(HERE))
 import cases  # noqa: E402
+import jobs  # noqa: E402,F401
 from cases import case  # noqa: E402
 from contract import Contract  # noqa: E402
 
@@ -47,10 +49,10 @@ class Server:
         self.process = None
         self.start()
 
-    def start(self, *options):
+    def start(self, *options, library=None):
         self.end()
         self.process = subprocess.Popen(
-            [self.beryl, "serve", "--listen", "127.0.0.1:0", "--library", self.folder / "library", *options],
+            [self.beryl, "serve", "--listen", "127.0.0.1:0", "--library", library or self.folder / "library", *options],
             env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             said = re.search(r"listening on http://(127\.0\.0\.1:\d+)/", line)
@@ -80,8 +82,8 @@ class Server:
         connection.close()
         return answer
 
-    def ask(self, method, path, query=None, body=None, type=None, status=200):
-        answer = self.send(method, path, query, body, type)
+    def ask(self, method, path, query=None, body=None, type=None, status=200, headers=None):
+        answer = self.send(method, path, query, body, type, headers)
         assert answer.status == status, f"{method} {path} {query}: {answer.status}\n{answer.body[:2000]}"
         CONTRACT.check(method, path, answer.status, answer.headers, answer.body)
         return answer
@@ -89,14 +91,20 @@ class Server:
     def get(self, path, status=200, **query):
         return self.ask("GET", "/api/v1/" + path, query, status=status)
 
-    def form(self, fields, status=201):
+    def kill(self):
+        self.process.kill()
+        self.process.wait(PATIENCE)
+        self.process = None
+
+    def form(self, fields, status=201, path="runs"):
         """Files and texts, in their order."""
         body = b""
         for name, value in fields:
             file = f'; filename="{value.name}"' if isinstance(value, pathlib.Path) else ""
             content = value.read_bytes() if file else value.encode()
             body += f'--xyz\r\ncontent-disposition: form-data; name="{name}"{file}\r\n\r\n'.encode() + content + b"\r\n"
-        return self.ask("POST", "/api/v1/runs", None, body + b"--xyz--\r\n", "multipart/form-data; boundary=xyz", status)
+        return self.ask("POST", f"/api/v1/{path}", None, body + b"--xyz--\r\n", "multipart/form-data; boundary=xyz",
+                        status)
 
     def upload(self, file, status=201, **query):
         return self.ask("POST", "/api/v1/runs", {"file_name": file.name, **query}, file.read_bytes(),
@@ -123,6 +131,51 @@ def predicts_the_bytes_that_the_command_prints(server):
          server.run("describe", "gpt2", "--level", "module", "--set", "n_layer=2", "--format", "json"))
     same(server.get("models"), server.run("models", "--format", "json"))
     same(server.get("profiles"), server.run("profiles", "--format", "json"))
+
+
+@case
+def folds_like_layers(server):
+    def count(node):
+        return 1 + sum(map(count, node["children"]))
+
+    def layers(node):
+        return max([node["layers"], *map(layers, node["children"])])
+
+    for path in ("predict", "describe"):
+        whole, folded = (server.get(path, model="gpt2", **fold).json["tree"] for fold in ({}, {"fold": "true"}))
+        assert layers(whole) == 1 and layers(folded) == 12, path
+        assert count(folded) * 5 < count(whole), path
+        assert folded["flops"] == whole["flops"], path
+    run = server.form([("ops", BERT[0]), ("power", BERT[1])]).json["entries"][0]["id"]
+    whole, folded = (server.get(f"runs/{run}/account", **fold).json["tree"] for fold in ({}, {"fold": "true"}))
+    assert count(folded) < count(whole) and math.isclose(folded["energy_j"], whole["energy_j"], rel_tol=1e-12)
+    lines = [server.get("predict", model="gpt2", format="csv", **fold).body.count(b"\n") for fold in ({}, {"fold": "true"})]
+    assert lines[1] * 5 < lines[0], lines
+    server.ask("DELETE", f"/api/v1/runs/{run}")
+
+
+@case
+def serves_the_page(server):
+    page = server.ask("GET", "/")
+    policy = page.headers["content-security-policy"]
+    assert "unsafe" not in policy and "default-src 'none'" in policy, policy
+    assert page.headers["cache-control"] == "no-cache" and page.headers["etag"], page.headers
+    again = server.send("GET", "/", headers={"if-none-match": page.headers["etag"]})
+    assert again.status == 304 and not again.body
+    named = re.findall(rb'"(assets/[0-9a-f]{16}/page\.(?:js|css))"', page.body)
+    assert len(named) == 2, page.body
+    sizes = 0
+    for address in named:
+        file = server.ask("GET", "/" + address.decode())
+        assert "immutable" in file.headers["cache-control"], file.headers
+        packed = server.send("GET", "/" + address.decode(), headers={"accept-encoding": "gzip"})
+        assert packed.headers["content-encoding"] == "gzip"
+        sizes += len(packed.body)
+    assert sizes < 150_000, sizes
+    # Nothing but what the page names: not with another hash, not another file, not with a parameter.
+    server.ask("GET", "/assets/0123456789abcdef/page.js", status=404)
+    server.ask("GET", "/" + named[0].decode().rsplit("/", 1)[0] + "/index.html", status=404)
+    server.ask("GET", "/" + named[0].decode(), {"x": 1}, status=400)
 
 
 @case
@@ -244,7 +297,10 @@ def analyses_are_those_of_the_command_line(server):
             ("rank", {}, []), ("rank", {"no_fold": "true", "phase": "forward"}, ["--no-fold", "--phase", "forward"]),
             ("rank", {"by": "power", "min_share": 1}, ["--by", "power", "--min-share", 1]),
             ("diagram", {"depth": 2}, ["--depth", 2]),
-            ("timeline", {"slices": 20}, ["--slices", 20]), ("timeline", {"mean": "1"}, ["--mean"])]:
+            ("timeline", {"slices": 20}, ["--slices", 20]), ("timeline", {"mean": "1"}, ["--mean"]),
+            *((name, {"step": 1}, ["--step", 1]) for name in ("account", "rank", "diagram", "timeline")),
+            ("account", {"from": "0.0005", "to": "1500us"}, ["--from", "0.0005", "--to", "1500us"]),
+            ("timeline", {"from": "@1200", "step": "0-1"}, ["--from", "@1200", "--step", "0-1"])]:
         answer = server.ask("GET", f"{place}/{name}", query)
         same(answer, server.run(name, *files, *words, "--format", "json", cwd=here))
         assert answer.headers["cache-control"] == "no-cache" and answer.headers["etag"]

@@ -267,15 +267,17 @@ def power_as_json_takes_the_memory_of_its_readings(day):
 
 
 @case
-def a_million_names_fit_into_600_mb_of_memory(day):
+def a_million_names_have_the_memory_that_is_promised(day):
+    """What docs/reliability.md says. A time that grows with the square of their number ends in the case's limit."""
     if not day.measures_memory:
         return
-    ops, power = day.trace(events=1_000_000, names=1_000_000, label="layer_with_a_long_name/and_a_number_"), day.power()
-    for command in (["account", "--format", "table"], ["import", "-o", "out/run"], ["rank", "--top", "10"]):
+    ops = day.trace(events=1_000_000, names=1_000_000, label="layer_with_a_long_name/and_a_number_")
+    power = day.power(until_us=10_002_000)
+    for command, most_mb in ((["import", "-o", "out/run"], 600), (["account", "--format", "table"], 800)):
         code, _, err, memory = day.run(*command, "--ops", ops, "--power", power)
         assert code == 0, err
         print(f"      {command[0]}: {memory / 1e6:.0f} MB")
-        assert memory < 600e6, f"{command}: {memory / 1e6:.0f} MB"
+        assert memory < most_mb * 1e6, f"{command}: {memory / 1e6:.0f} MB"
 
 
 @case

@@ -5,13 +5,10 @@ Ends with "N passed, N failed".
 --kills says how often commands are killed at random moments, in each store: then nothing that was acknowledged may be
 lost, nothing unfinished may show as whole, and `library verify` passes."""
 
-import ctypes
-import glob
 import hashlib
 import json
 import os
 import pathlib
-import pwd
 import random
 import signal
 import subprocess
@@ -22,48 +19,12 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import cases  # noqa: E402
+import postgres as database  # noqa: E402
 from cases import case  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECORDINGS = sorted((ROOT / "tests/data/recordings").glob("*.beryl"))
 OPS, POWER = (ROOT / "tests/golden/tensorflow-layers-json" / name for name in ("ops.json", "power.csv"))
-
-
-def end_with_parent():
-    ctypes.CDLL(None).prctl(1, signal.SIGQUIT)  # PR_SET_PDEATHSIG
-
-
-class Postgres:
-    """A server with a socket and no port; None if PostgreSQL is not installed."""
-
-    def __init__(self, folder):
-        programs = pathlib.Path(sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))[-1]).parent
-        self.folder, self.programs, self.databases = folder, programs, 0
-        user = {}
-        if os.getuid() == 0:  # it refuses to run as root
-            nobody = pwd.getpwnam("nobody")
-            os.chown(folder, nobody.pw_uid, nobody.pw_gid)
-            user = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
-        subprocess.run([programs / "initdb", "-D", folder / "data", "-U", "beryl", "-A", "trust", "--no-sync", "-E",
-                        "UTF8", "--locale=C.UTF-8"], check=True, stdout=subprocess.DEVNULL, **user)
-        log = folder / "log"
-        with log.open("w") as output:
-            self.server = subprocess.Popen([programs / "postgres", "-D", folder / "data", "-k", folder, "-c",
-                                            "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off"],
-                                           stdout=output, stderr=output, preexec_fn=end_with_parent, **user)
-        while subprocess.run([programs / "pg_isready", "-q", "-h", folder, "-U", "beryl"], check=False).returncode:
-            assert self.server.poll() is None, f"PostgreSQL does not start:\n{log.read_text()}"
-            time.sleep(0.02)
-
-    def database(self):
-        self.databases += 1
-        name = f"t{os.getpid()}_{self.databases}"
-        subprocess.run([self.programs / "createdb", "-h", self.folder, "-U", "beryl", name], check=True)
-        return f"postgresql:///{name}?host={self.folder}&user=beryl"
-
-    def end(self):
-        self.server.send_signal(signal.SIGQUIT)  # at once: nothing is kept
-        self.server.wait()
 
 
 class Store:
@@ -249,8 +210,8 @@ def main():
     beryl = args.beryl.resolve()
     with tempfile.TemporaryDirectory(prefix="beryl-postgres-") as folder:
         postgres = None
-        if glob.glob("/usr/lib/postgresql/*/bin/initdb"):
-            postgres = Postgres(pathlib.Path(folder))
+        if database.PROGRAMS:
+            postgres = database.Postgres(pathlib.Path(folder))
         else:
             print("PostgreSQL is not installed (tools/packages-check.txt): only folders are tested")
         Store.typical = 0.5

@@ -252,6 +252,13 @@ def rounds_have_a_mean_and_a_deviation(bench):
     for one in shown["windows"][1:]:
         assert one["seconds"] >= 0.3 and 1 <= one["runs"] <= one["seconds"] / 0.1, one
     assert shown["rounds"]["n"] == 3 and shown["rounds"]["energy_j"]["mean"] > 0, shown["rounds"]
+    other = bench.folder / "other.beryl"
+    other.write_bytes(bench.run_file.read_bytes())
+    done = in_folder(bench, "compare", bench.run_file, other, "--whole-machine", "--format", "json")
+    compared = json.loads(done.stdout)
+    verdict = compared["verdicts"][0]
+    assert len(compared["runs"]) == 6 and verdict["unit"] == "rounds" and not verdict["certain"], verdict
+    assert verdict["systematic"]["assumed"] > 0, verdict
 
 
 @case

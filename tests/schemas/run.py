@@ -5,6 +5,7 @@
   golden-*   the JSON that golden cases expect
   json-*     the same golden cases run with --format json, whatever format they ask for
   run-*      the results that no golden case comes to; as those of json-*, each with its provenance
+  served-*   those that only the server writes
   refuses-*  documents that were broken on purpose: for each schema, made from a valid one
   commands   no command that has --format json was forgotten
   notes      each value of each kind of note is in the schema
@@ -34,6 +35,8 @@ except ImportError:
     sys.exit("error: this Python has no jsonschema; install python3-jsonschema (Debian), or jsonschema with pip")
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import served  # noqa: E402
 ROOT = HERE.parent.parent
 GOLDEN = ROOT / "tests" / "golden"
 SCHEMAS = ROOT / "api" / "schemas"
@@ -250,6 +253,9 @@ class Suite:
             return f"exit status {done.returncode}\n{done.stderr.decode('utf-8', 'backslashreplace')[:2000]}"
         return self.check_output(done.stdout.decode(), True)
 
+    def check_served(self, status, answer):
+        return self.check_output(answer, True) if status in (200, 202) else f"{status} {answer[:2000]}\n"
+
     # --- the schemas themselves
 
     def check_file(self, name):
@@ -451,6 +457,8 @@ def main():
                 continue
             done, seconds = future.result()
             suite.case(name, suite.check_run, done, spent=seconds)
+    for name, status, answer, seconds in served.documents(suite.beryl, golden.clean_env(), golden.TIMEOUT_S):
+        suite.case(f"served-{name}", suite.check_served, status, answer, spent=seconds)
     for schema_id in sorted(suite.schemas.name_of):
         suite.case(f"refuses-{schema_id.removeprefix('beryl.')}", suite.check_refusals, schema_id)
     tried = {words[0] for words in [*map(shlex.split, RUNS.values()), *as_jsons.values()]}

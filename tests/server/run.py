@@ -16,6 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 import cases  # noqa: E402
 import hostile  # noqa: E402,F401
+import remote  # noqa: E402,F401
 import visitors  # noqa: E402,F401
 from cases import case  # noqa: E402
 from client import PREDICT, Connection, Server, eventually, request  # noqa: E402

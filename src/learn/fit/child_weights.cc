@@ -228,6 +228,7 @@ ChildWeighting TrainChildWeights(const Measurements& all, const std::vector<uint
   const Terms terms = ExpandRows(weighting.standard, all, rows, features);
   WeightTrainer trainer(terms, training);
   for (int epoch = 0; epoch < training.epochs; ++epoch) {
+    if (training.watch != nullptr && training.watch->is_stopped()) break;
     for (const TrainingTree& tree : training_trees) trainer.Learn(tree);
   }
   const Floats& learned = trainer.weights();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/work_watch.h"
 #include "learn/fit/measurements.h"
 #include "types/energy_model.h"
 
@@ -21,6 +22,7 @@ struct WeightTraining {
   Method method = Method::kEnd2End;  // kEnd2End, kStepwise or kUnstructured
   uint64_t seed = 0;
   int epochs = 8;
+  const WorkWatch* watch = nullptr;  // that says when to end early
 };
 // Trains on the given trees (indices into all.trees), one tree per step, with Adam at the published
 // learning rate. `leaf_joules` is the predicted energy of ML primitives by row. The trees must be

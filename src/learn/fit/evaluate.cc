@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -181,6 +182,23 @@ void NoteUnpredicted(const Dataset& data, const Measurements& all,
   if (above > 0) notes.emplace_back(NoteKind::kContainsNotTrained).count = above;
 }
 
+// The fits that one round takes.
+uint64_t FitsOf(const Dataset& data, const Dataset* test, const Folds& folds,
+                const TrainOptions& options) {
+  const size_t models = ModelsOf(data).size();
+  if (test != nullptr) return FitsToTrain(models, options);
+  if (folds.names.empty()) return models;
+  uint64_t fits = 0;
+  for (size_t fold = 0; fold < folds.names.size(); ++fold) {
+    std::set<std::string> others;
+    for (size_t run = 0; run < data.runs.size(); ++run) {
+      if (folds.of_run[run] != fold) others.insert(data.runs[run].model);
+    }
+    fits += FitsToTrain(others.size(), options);
+  }
+  return fits;
+}
+
 }  // namespace
 
 Result<Evaluation> Evaluate(const Dataset& data, const Dataset* test, const TrainOptions& options,
@@ -227,6 +245,7 @@ Result<Evaluation> Evaluate(const Dataset& data, const Dataset* test, const Trai
   }
   Scores scores(all, folds, evaluation);
   const uint64_t rounds = IsSeeded(options.method) ? std::max<uint64_t>(seeds, 1) : 1;
+  if (options.watch != nullptr) options.watch->Expect(rounds * FitsOf(data, test, folds, options));
   for (uint64_t round = 0; round < rounds; ++round) {
     TrainOptions with_seed = options;
     with_seed.seed = options.seed + round;

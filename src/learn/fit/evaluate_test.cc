@@ -34,6 +34,25 @@ TEST(Evaluate, TheLawIsAtTheNoiseOfTheMeter) {
   EXPECT_EQ(result->protocol, "leave-one-model-out");
 }
 
+TEST(Evaluate, SaysHowFarItIsAndStops) {
+  for (const FoldBy fold_by : {FoldBy::kModel, FoldBy::kSize}) {
+    WorkWatch watch;
+    TrainOptions options = With(Method::kEnd2End);
+    options.watch = &watch;
+    ASSERT_TRUE(Evaluate(MakeDataset(TestMachine{}, 4), nullptr, options, 2, fold_by));
+    EXPECT_GT(watch.total(), 4U);
+    EXPECT_EQ(watch.done(), watch.total());
+  }
+  WorkWatch stopped;
+  stopped.Stop();
+  TrainOptions options = With(Method::kLaw);
+  options.watch = &stopped;
+  const auto result = Evaluate(MakeDataset(TestMachine{}, 4), nullptr, options, 1);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::kNotNow);
+  EXPECT_EQ(stopped.done(), 0U);
+}
+
 TEST(Evaluate, OneModelLeavesNothingToLeaveOut) {
   const auto result = Evaluate(MakeDataset(TestMachine{}, 1), nullptr, With(Method::kLaw), 1);
   ASSERT_FALSE(result.has_value());

@@ -13,12 +13,18 @@ Status CheckMethod(Method method, FeatureSet set, const std::vector<Feature>& kn
 
 Result<EnergyModel> Fit(const Measurements& all, const ModelChoice& models,
                         const std::vector<Feature>& known, const TrainOptions& options) {
+  if (options.watch != nullptr) TRY(options.watch->CheckGoesOn());
   EnergyModel model;
   model.method = options.method;
   model.feature_set = options.features;
   model.nominal = options.nominal;
   TRY(CheckMethod(options.method, options.features, known));
   TRY(StepsOf(options.method).fit({all, models, known, options}, model));
+  if (options.watch != nullptr) {
+    options.watch->DoneOne();
+    // A method that sees that it should stop ends early.
+    TRY(options.watch->CheckGoesOn());
+  }
   return model;
 }
 

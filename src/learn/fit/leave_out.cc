@@ -58,7 +58,7 @@ Result<Outcome> LeaveModelsOut(const Measurements& all, const std::vector<Featur
 
 Result<Outcome> TrainAndTest(const Dataset& data, const Measurements& test,
                              const TrainOptions& options) {
-  auto model = TRY(Train(data, options));
+  auto model = TRY(TrainExpected(data, options));
   Outcome outcome;
   std::vector<Uncertainty> uncertainties;
   outcome.predicted =

@@ -24,6 +24,11 @@ struct Folds {
   std::vector<size_t> of_run;  // index into names
 };
 
+// The fits that Train does on data of so many models; and Train for a caller that has told the
+// watch to expect them.
+uint64_t FitsToTrain(size_t models, const TrainOptions& options);
+Result<EnergyModel> TrainExpected(const Dataset& data, const TrainOptions& options);
+
 // Predicts each model from the others. Its intervals are calibrated on the errors of the others.
 Result<Outcome> LeaveModelsOut(const Measurements& all, const std::vector<Feature>& known,
                                const TrainOptions& options);

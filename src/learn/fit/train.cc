@@ -6,6 +6,7 @@
 #include "learn/fit/fit.h"
 #include "learn/fit/held_out.h"
 #include "learn/fit/intervals.h"
+#include "learn/fit/leave_out.h"
 
 namespace beryl::learn {
 namespace {
@@ -34,7 +35,16 @@ bool IsFinite(const EnergyModel& model) {
 
 }  // namespace
 
+uint64_t FitsToTrain(size_t models, const TrainOptions& options) {
+  return 1 + (options.bands && models > 1 ? models : 0);
+}
+
 Result<EnergyModel> Train(const Dataset& data, const TrainOptions& options) {
+  if (options.watch != nullptr) options.watch->Expect(FitsToTrain(ModelsOf(data).size(), options));
+  return TrainExpected(data, options);
+}
+
+Result<EnergyModel> TrainExpected(const Dataset& data, const TrainOptions& options) {
   const Measurements all = Gather(data);
   const std::vector<Feature> known = KnownFeatures(data);
   auto model = Fit(all, ModelChoice(all.models.size(), true), known, options);

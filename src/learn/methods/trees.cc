@@ -99,8 +99,9 @@ Status Fit(const FitInput& input, EnergyModel& model) {
                     "measured; there are none. The method law needs no trees",
                     MethodName(model.method)));
   }
-  learned.weighting = TrainChildWeights(all, trees, model.features, leaf_joules,
-                                        {options.method, options.seed, options.epochs});
+  learned.weighting =
+      TrainChildWeights(all, trees, model.features, leaf_joules,
+                        {options.method, options.seed, options.epochs, options.watch});
   return {};
 }
 

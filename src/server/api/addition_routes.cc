@@ -1,31 +1,25 @@
-// What clients add to the library: runs, profiles and predictions.
-#include <map>
+// What clients add to the library: runs, data sets, profiles and predictions.
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "base/json_writer.h"
-#include "base/text.h"
+#include "flows/library_dataset.h"
 #include "flows/library_prediction.h"
 #include "flows/library_profile.h"
+#include "flows/library_run.h"
+#include "flows/run_request.h"
 #include "learn/energy_model_file.h"
 #include "server/api/api.h"
+#include "server/api/entry_upload.h"
+#include "server/api/kept_request.h"
 #include "server/api/library_entries.h"
 #include "server/api/model_parameters.h"
-#include "server/api/run_upload.h"
+#include "server/api/run_parameters.h"
 
 namespace beryl::server {
 namespace {
 
 constexpr size_t kMostOfConfig = size_t{1} << 20;
-
-LibraryEntry AskForWords(Parameters& parameters) {
-  LibraryEntry said;
-  said.name = parameters.Text("name");
-  said.tags = parameters.Texts("tag");
-  said.notes = parameters.Text("notes");
-  return said;
-}
 
 Result<HttpAnswer> AddProfile(store::Library& library, Parameters& parameters,
                               const HttpRequest& request) {
@@ -37,23 +31,6 @@ Result<HttpAnswer> AddProfile(store::Library& library, Parameters& parameters,
   file.media_type = "application/json";
   said.files = {std::move(file)};
   return AddedAnswer(library, TRY(flows::AddProfileToLibrary(library, std::move(said))));
-}
-
-// {"parameters": {"batch": ["8"]}, "config": {...}}: what to ask for to have it again.
-std::string RequestText(const HttpRequest& request) {
-  JsonWriter json;
-  json.BeginObject().Key("parameters").BeginObject();
-  std::map<std::string, std::vector<std::string>> values;
-  if (const auto given = ParseQuery(request.query)) {
-    for (const HttpField& field : *given) {
-      values[Printable(field.name)].push_back(Printable(field.value));
-    }
-  }
-  for (const auto& [name, list] : values) json.Member(name, list);
-  json.End();
-  if (!request.body.empty()) json.Key("config").Json(Trim(request.body));
-  json.End();
-  return json.Take();
 }
 
 Result<HttpAnswer> AddPrediction(Api& api, store::Library& library, Parameters& parameters,
@@ -70,16 +47,36 @@ Result<HttpAnswer> AddPrediction(Api& api, store::Library& library, Parameters& 
       TRY(flows::PredictModel(asked, profiles, electricity,
                               [&](const std::string& name) { return api.FindPredictor(name); }));
   AppendNotes(prediction.notes, notes);
-  said.request = RequestText(request);
+  said.request = WriteKeptRequest(request);
   const std::string result = views::Write(prediction, views::Format::kJson, {});
   return AddedAnswer(
       library, TRY(flows::AddPredictionToLibrary(library, prediction, result, std::move(said))));
 }
 
+UploadForm FormOfRuns() {
+  UploadForm form;
+  form.files = {{"run", FileRole::kRun}, {"ops", FileRole::kOps}, {"power", FileRole::kPower}};
+  form.texts = {"rank", "name", "tag", "notes", "model", "machine", "accuracy"};
+  form.add = [](store::Library& library, LibraryEntry run) -> Result<store::AddedEntry> {
+    const auto options = TRY(flows::RunOptionsOf({}));
+    return flows::AddRunToLibrary(library, std::move(run), options);
+  };
+  return form;
+}
+
+UploadForm FormOfDatasets() {
+  UploadForm form;
+  form.files = {{"file", FileRole::kOther}};
+  form.texts = {"name", "tag", "notes", "model", "machine"};
+  form.add = &flows::AddDatasetToLibrary;
+  return form;
+}
+
 }  // namespace
 
 void AddAdditionRoutes(Api& api, HttpRoutes& routes, uint64_t most_of_upload) {
-  routes.Add({"POST", "/api/v1/runs", {}, HandleRunUpload(api), most_of_upload});
+  routes.Add({"POST", "/api/v1/runs", {}, HandleUpload(api, FormOfRuns()), most_of_upload});
+  routes.Add({"POST", "/api/v1/datasets", {}, HandleUpload(api, FormOfDatasets()), most_of_upload});
   routes.Add({"POST",
               "/api/v1/profiles",
               HandleWithLibrary(api, &AddProfile),

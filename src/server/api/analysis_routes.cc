@@ -9,6 +9,7 @@
 #include "flows/export_run.h"
 #include "flows/library_run.h"
 #include "flows/measure_run.h"
+#include "flows/option_words.h"
 #include "server/api/api.h"
 #include "server/api/library_entries.h"
 #include "server/api/model_parameters.h"
@@ -46,13 +47,15 @@ Result<HttpAnswer> AnswerOnce(const RunQuestion& question, const MakeAnswer& mak
   return answer;
 }
 
-using MakeBody = std::function<Result<std::string>(
-    const flows::AccountedRun& run, AccountReport& report, const flows::RunOptions& options)>;
+using MakeBody =
+    std::function<Result<std::string>(const flows::AccountedRun& run, AccountReport& report)>;
 
 // The same of the accounted run.
 Result<HttpAnswer> Account(const RunQuestion& question, const flows::ModelRequest& model,
-                           views::Format format, const MakeBody& make, bool timeline = false) {
-  const flows::RunRequest asked = AskForAccounting(question.parameters);
+                           views::Format format, const MakeBody& make, bool timeline = false,
+                           std::string_view until = "to") {
+  flows::RunRequest asked = AskForAccounting(question.parameters);
+  asked.window = AskForWindow(question.parameters, until);
   return AnswerOnce(question, [&](const LibraryEntry& run) -> Result<HttpAnswer> {
     auto options = TRY(flows::RunOptionsOf(asked));
     options.timeline = timeline;
@@ -60,7 +63,7 @@ Result<HttpAnswer> Account(const RunQuestion& question, const flows::ModelReques
     auto accounted = TRY(flows::AccountRun(std::move(input), options));
     TRY(flows::GiveModel(model, accounted));
     AccountReport report = flows::MakeReport(accounted, options);
-    return LastingAnswer(TRY(make(accounted, report, options)), format);
+    return LastingAnswer(TRY(make(accounted, report)), format);
   });
 }
 
@@ -74,8 +77,7 @@ Result<HttpAnswer> ShowAccount(const RunQuestion& question) {
   const auto format = AskForFormat(question.parameters, views::kFormats<AccountReport>);
   return Account(
       question, AskForModelThatRan(question.parameters), format,
-      [&](const flows::AccountedRun&, const AccountReport& report,
-          const flows::RunOptions&) -> Result<std::string> {
+      [&](const flows::AccountedRun&, const AccountReport& report) -> Result<std::string> {
         TRY(views::CheckColumns(report.folded, view));
         return views::Write(report, format, view);
       },
@@ -100,11 +102,11 @@ Result<HttpAnswer> ShowRanking(const RunQuestion& question) {
   views::ViewOptions view;
   AskForTop(parameters, view);
   const auto format = AskForFormat(parameters, views::kFormats<OperationRanking>);
-  return Account(question, {}, format,
-                 [&](const flows::AccountedRun& run, const AccountReport& report,
-                     const flows::RunOptions&) -> Result<std::string> {
-                   return views::Write(report, flows::RankRun(run, options), format, view);
-                 });
+  return Account(
+      question, {}, format,
+      [&](const flows::AccountedRun& run, const AccountReport& report) -> Result<std::string> {
+        return views::Write(report, flows::RankRun(run, options), format, view);
+      });
 }
 
 Result<HttpAnswer> ShowDiagram(const RunQuestion& question) {
@@ -116,12 +118,12 @@ Result<HttpAnswer> ShowDiagram(const RunQuestion& question) {
   asked.phase = AskForPhase(parameters);
   asked.fold = !parameters.Flag("no_fold");
   const auto format = AskForFormat(parameters, views::kFormats<std::vector<EnergyDiagram>>);
-  return Account(question, AskForModelThatRan(parameters), format,
-                 [&](const flows::AccountedRun& run, const AccountReport& report,
-                     const flows::RunOptions&) -> Result<std::string> {
-                   const auto diagrams = TRY(flows::DiagramsOf(run, report, asked));
-                   return views::Write(report, diagrams, format, {});
-                 });
+  return Account(
+      question, AskForModelThatRan(parameters), format,
+      [&](const flows::AccountedRun& run, const AccountReport& report) -> Result<std::string> {
+        const auto diagrams = TRY(flows::DiagramsOf(run, report, asked));
+        return views::Write(report, diagrams, format, {});
+      });
 }
 
 Result<HttpAnswer> ShowTimeline(const RunQuestion& question) {
@@ -132,18 +134,16 @@ Result<HttpAnswer> ShowTimeline(const RunQuestion& question) {
     asked.level = static_cast<int>(*level);
   }
   if (asked.level && !asked.node.empty()) parameters.Refuse("level", "contradicts node");
-  asked.step = parameters.Text("step");
   asked.mean = parameters.Flag("mean");
-  if (asked.mean && !asked.step.empty()) parameters.Refuse("mean", "contradicts step");
   asked.slices = static_cast<size_t>(
       parameters.Whole("slices", 1, kMostSlices).value_or(static_cast<int64_t>(asked.slices)));
   const auto format = AskForFormat(parameters, views::kFormats<Timeline>);
-  return Account(question, {}, format,
-                 [&](const flows::AccountedRun& run, const AccountReport& report,
-                     const flows::RunOptions& options) -> Result<std::string> {
-                   const auto timeline = TRY(flows::TimelineOf(run, report, options, asked));
-                   return views::Write(report, timeline, format, {});
-                 });
+  return Account(
+      question, {}, format,
+      [&](const flows::AccountedRun& run, const AccountReport& report) -> Result<std::string> {
+        const auto timeline = TRY(flows::TimelineOf(run, report, asked));
+        return views::Write(report, timeline, format, {});
+      });
 }
 
 Result<HttpAnswer> ExportRun(const RunQuestion& question) {
@@ -163,34 +163,32 @@ Result<HttpAnswer> ExportRun(const RunQuestion& question) {
   const ExportNeeds needs = views::NeedsOf(to);
   return Account(
       question, AskForModelThatRan(parameters), to,
-      [&](const flows::AccountedRun& run, const AccountReport& report,
-          const flows::RunOptions& options) -> Result<std::string> {
-        ExportedRun exported = flows::ExportOf(run, report, options, needs);
+      [&](const flows::AccountedRun& run, const AccountReport& report) -> Result<std::string> {
+        ExportedRun exported = flows::ExportOf(run, report, needs);
         views::CutStacks(exported, view);
         std::vector<Note> notes;
         const auto electricity = TRY(flows::ChooseElectricity(place, notes));
         exported.co2e_g_per_kwh = electricity.co2e_g_per_kwh;
         return views::Write(exported, to);
       },
-      needs.timeline);
+      needs.timeline, "until");
 }
 
 Result<HttpAnswer> ShowMeasurement(const RunQuestion& question) {
   Parameters& parameters = question.parameters;
-  account::MeasureOptions options;
-  options.split = parameters.Choice<account::SplitRule>(
-      "split", {{"busy", account::SplitRule::kBusy}, {"capacity", account::SplitRule::kCapacity}},
-      options.split);
+  flows::MeasureRequest asked;
+  account::MeasureOptions& options = asked.options;
+  options.split = parameters.Choice("split", flows::SplitWords(), options.split);
   options.slices = static_cast<size_t>(parameters.Whole("slices", 1, kMostSlices).value_or(240));
-  const auto electricity = AskForElectricity(parameters);
+  asked.window = AskForWindow(parameters);
+  asked.electricity = AskForElectricity(parameters);
   views::ViewOptions view;
   AskForTop(parameters, view);
   const auto format = AskForFormat(parameters, views::kFormats<Measurement>);
   return AnswerOnce(question, [&](const LibraryEntry& run) -> Result<HttpAnswer> {
     const auto reading = TRY(flows::RunOptionsOf({}));
     const auto input = TRY(flows::ReadLibraryRun(question.library, run, reading));
-    const auto measured =
-        TRY(flows::MeasureAndCost(input, flows::NameOfFiles(run), options, electricity));
+    const auto measured = TRY(flows::MeasureAndCost(input, flows::NameOfFiles(run), asked));
     return LastingAnswer(views::Write(measured, format, view), format);
   });
 }

@@ -7,7 +7,7 @@
 #include "server/api/problem.h"
 
 namespace beryl::server {
-Result<flows::SharedPredictor> PredictorShelf::Find(const std::string& profile) {
+Result<flows::SharedPredictor> Predictors::Find(const std::string& profile) {
   const std::lock_guard lock(mutex_);
   const auto known = by_name_.find(profile);
   if (known != by_name_.end()) return known->second;
@@ -16,8 +16,8 @@ Result<flows::SharedPredictor> PredictorShelf::Find(const std::string& profile) 
   return predictor;
 }
 
-Result<flows::SharedPredictor> PredictorShelf::Find(store::Library& library,
-                                                    const LibraryEntry& profile) {
+Result<flows::SharedPredictor> Predictors::Find(store::Library& library,
+                                                const LibraryEntry& profile) {
   const std::lock_guard lock(mutex_);
   const auto known = by_name_.find(profile.id);
   if (known != by_name_.end()) return known->second;
@@ -31,7 +31,7 @@ Result<flows::SharedPredictor> PredictorShelf::Find(store::Library& library,
 Result<flows::SharedPredictor> Api::FindPredictor(const std::string& profile) {
   if (library == nullptr || !IsLibraryId(profile)) return predictors.Find(profile);
   const auto entry = library->Get(profile);
-  // Names may look like ids. The shelf may still have a profile that was removed.
+  // Names may look like ids. `predictors` may still have a profile that was removed.
   if (!entry && entry.error().code == ErrorCode::kNotFound) {
     return flows::FindPredictorByName(profile);
   }
@@ -82,13 +82,13 @@ HttpHandler HandleWithLibrary(Api& api, LibraryHandler handler) {
   });
 }
 
-std::optional<HttpAnswer> AnswerShelf::Find(const std::string& key) {
+std::optional<HttpAnswer> SharedAnswers::Find(const std::string& key) {
   const std::lock_guard lock(mutex_);
   const auto kept = cache_.Find(key);
   return kept ? std::optional(kept->answer) : std::nullopt;
 }
 
-void AnswerShelf::Keep(const std::string& key, const HttpAnswer& answer) {
+void SharedAnswers::Keep(const std::string& key, const HttpAnswer& answer) {
   auto kept = std::make_shared<FinishedAnswer>();
   kept->answer = answer;
   const std::lock_guard lock(mutex_);

@@ -23,7 +23,7 @@
 namespace beryl::server {
 
 // Who predicts, by the name or the id of a profile. Read once each. Thread-safe.
-class PredictorShelf {
+class Predictors {
  public:
   Result<flows::SharedPredictor> Find(const std::string& profile);
   Result<flows::SharedPredictor> Find(store::Library& library, const LibraryEntry& profile);
@@ -35,9 +35,9 @@ class PredictorShelf {
 
 // The answers that were made of stored content last: what is under an id never changes, so only
 // whether it is still there has to be asked again. Thread-safe.
-class AnswerShelf {
+class SharedAnswers {
  public:
-  explicit AnswerShelf(size_t most_bytes = size_t{64} << 20) : cache_(most_bytes) {}
+  explicit SharedAnswers(size_t most_bytes = size_t{64} << 20) : cache_(most_bytes) {}
   std::optional<HttpAnswer> Find(const std::string& key);
   void Keep(const std::string& key, const HttpAnswer& answer);
 
@@ -47,12 +47,13 @@ class AnswerShelf {
 };
 
 struct Api {
-  // Of a profile that comes with the program, by its name, or of one in the library, by its id.
+  // By the name of a profile that ships with the program, or by the id of one in the library.
   Result<flows::SharedPredictor> FindPredictor(const std::string& profile);
 
-  PredictorShelf predictors;
+  Predictors predictors;
   store::Library* library = nullptr;  // if there is one, it outlives all requests
-  AnswerShelf of_runs;
+  SharedAnswers of_runs;
+  std::function<void()> on_new_job = {};  // wakes who does jobs, if there is anybody here
 };
 
 // A handler of the API: what it returns as an error, what it throws, and parameters that nobody
@@ -76,6 +77,11 @@ std::string_view TypeOf(views::Format format);
 // The answer of a result that stays the same as long as the program does.
 HttpAnswer LastingAnswer(std::string body, views::Format format);
 
+// All that a request for variants of a model says: those of `sweep`, of several profiles, or both.
+// `may_name`: as for AskForModel.
+Result<flows::VariantSeries> AskForVariants(Api& api, Parameters& parameters,
+                                            const HttpRequest& request, bool may_name = false);
+
 // Routes of models that were never run: models, profiles, describe, predict, sweep.
 void AddModelRoutes(Api& api, HttpRoutes& routes);
 
@@ -86,10 +92,18 @@ void AddAnalysisRoutes(Api& api, HttpRoutes& routes);
 // Runs and models side by side.
 void AddCompareRoute(Api& api, HttpRoutes& routes);
 
+// Accuracy against energy, and what electricity costs.
+void AddCostRoutes(Api& api, HttpRoutes& routes);
+// Work that takes more than a moment: asking for it, and what became of it.
+void AddJobRoutes(Api& api, HttpRoutes& routes);
+
 // What the meters of this machine read now. Those who look share one watch of them.
 void AddLiveRoute(HttpRoutes& routes, const flows::WatchOptions& options);
 
 // The OpenAPI document and its schemas.
 void AddContractRoutes(HttpRoutes& routes);
+
+// The page that the program contains, and what it names.
+void AddPageRoutes(HttpRoutes& routes);
 
 }  // namespace beryl::server

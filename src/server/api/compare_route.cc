@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "base/text.h"
+#include "flows/compare_request.h"
 #include "flows/library_compare.h"
 #include "server/api/api.h"
 #include "server/api/model_parameters.h"
@@ -54,9 +55,7 @@ Result<HttpAnswer> Compare(store::Library& library, Parameters& parameters,
   auto compared = TRY(flows::CompareInLibrary(library, asked));
   HttpAnswer answer;
   if (const auto* tree = std::get_if<SideBySide>(&compared)) {
-    if (!asked.level.empty() && !view.level) {
-      return MisuseError("on one tree, a level is model, module, ml, math or kernel", {"level"});
-    }
+    TRY(flows::LevelOnTree(asked.level));
     if (picture || format == views::Format::kSvg) {
       return MisuseError("pictures compare runs without a model and without a tree with columns",
                          {"picture", "format"});

@@ -88,11 +88,7 @@ Result<HttpAnswer> SendFile(EntryKind kind, store::Library& library, Parameters&
 Result<HttpAnswer> ShowLeaders(store::Library& library, Parameters& parameters,
                                const HttpRequest& /*request*/) {
   constexpr int64_t kMost = 1000;
-  EntryFilter filter = AskForFilter(
-      parameters, parameters.Choice<EntryKind>(
-                      "kind", {{"run", EntryKind::kRun}, {"prediction", EntryKind::kPrediction}},
-                      EntryKind::kPrediction));
-  filter.profile = parameters.Text("profile");
+  const EntryFilter filter = AskForRanked(parameters);
   std::string by = parameters.Word("by", flows::FigureNames());
   if (by.empty()) by = "energy_j";
   const auto most = parameters.Whole("max_results", 1, kMost).value_or(100);
@@ -116,7 +112,9 @@ HttpHandler HandlerOf(Api& api, EntryKind kind, AnswerOfKind answer) {
 
 void AddEntryRoutes(Api& api, HttpRoutes& routes) {
   constexpr std::pair<const char*, EntryKind> kPlaces[] = {
-      {"/api/v1/runs", EntryKind::kRun}, {"/api/v1/predictions", EntryKind::kPrediction}};
+      {"/api/v1/runs", EntryKind::kRun},
+      {"/api/v1/datasets", EntryKind::kDataset},
+      {"/api/v1/predictions", EntryKind::kPrediction}};
   for (const auto& [place, kind] : kPlaces) {
     const std::string one = std::string(place) + "/{id}";
     routes.Add("GET", place, HandlerOf(api, kind, &List));

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "flows/library_run.h"
+#include "flows/lent_files.h"
 #include "flows/open_library.h"
 #include "server/api/api.h"
 #include "types/unknown.h"
@@ -50,7 +50,7 @@ class FileStream : public HttpStream {
   const uint64_t bytes_;
 };
 
-// Of ASCII, and without what ends the field.
+// Only ASCII, without the characters that end the field.
 std::string PlainName(const std::string& name) {
   std::string plain = name;
   for (char& letter : plain) {

@@ -65,9 +65,9 @@ class LiveStream : public HttpStream {
 };
 
 // Starts the watch for the first who looks, and lends it to the others.
-class LiveShelf {
+class SharedLooks {
  public:
-  explicit LiveShelf(flows::WatchOptions options) : options_(std::move(options)) {}
+  explicit SharedLooks(flows::WatchOptions options) : options_(std::move(options)) {}
   Result<std::shared_ptr<LiveLooks>> Take() {
     const std::lock_guard lock(mutex_);
     if (auto looks = looks_.lock()) {
@@ -75,7 +75,7 @@ class LiveShelf {
       return Error{ErrorCode::kNotNow, "too many look at the meters already"};
     }
     auto watch = flows::PowerWatch::Start(options_);
-    // That this machine has no meter is no failure of the server.
+    // A machine without a meter is not a failure of the server.
     if (!watch) return Error{ErrorCode::kNotFound, watch.error().message};
     auto looks = std::make_shared<LiveLooks>(*std::move(watch));
     looks_ = looks;
@@ -92,14 +92,14 @@ class LiveShelf {
 
 void AddLiveRoute(HttpRoutes& routes, const flows::WatchOptions& options) {
   auto handler =
-      Handle([shelf = std::make_shared<LiveShelf>(options)](
+      Handle([shared = std::make_shared<SharedLooks>(options)](
                  Parameters& parameters, const HttpRequest& /*request*/) -> Result<HttpAnswer> {
         const auto count = parameters.Whole("count", 1, kMostLooks);
         TRY(CheckParameters(parameters));
         HttpAnswer answer;
         answer.type = "text/event-stream";
         answer.fields.push_back({"x-accel-buffering", "no"});  // nginx would collect events
-        answer.stream = std::make_shared<LiveStream>(TRY(shelf->Take()), count);
+        answer.stream = std::make_shared<LiveStream>(TRY(shared->Take()), count);
         return answer;
       });
   routes.Add({"GET", "/api/v1/live", std::move(handler), {}, {}, true});

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "flows/option_words.h"
+
 namespace beryl::server {
 namespace {
 
@@ -37,6 +39,7 @@ void AskForInput(Parameters& parameters, flows::ModelRequest& asked) {
 flows::ModelRequest AskForModel(Parameters& parameters, const HttpRequest& request, bool may_name) {
   flows::ModelRequest asked;
   asked.only_names = true;
+  asked.only_whole = true;  // no answer is a table
   if (request.method == "POST" && !(may_name && request.body.empty())) {
     asked.config = models::ModelConfig{"config.json", request.body};
     if (request.body.empty()) parameters.Refuse("body", "a model's config.json is missing");
@@ -92,17 +95,14 @@ flows::ElectricityRequest AskForElectricity(Parameters& parameters) {
 views::ViewOptions AskForCut(Parameters& parameters) {
   views::ViewOptions view;
   if (const auto depth = parameters.Whole("depth", 0, 1000)) view.depth = static_cast<int>(*depth);
-  std::vector<std::pair<std::string, std::optional<Level>>> levels;
-  for (const char* name : {"model", "module", "ml", "math", "kernel"}) {
-    levels.emplace_back(name, ParseLevel(name));
-  }
-  view.level = parameters.Choice<std::optional<Level>>("level", levels, std::nullopt);
+  view.level = parameters.Choice("level", flows::LevelWords(), std::optional<Level>());
   return view;
 }
 
 views::ViewOptions AskForTree(Parameters& parameters) {
   views::ViewOptions view = AskForCut(parameters);
   view.columns = parameters.List("columns");
+  view.fold = parameters.Flag("fold");
   return view;
 }
 

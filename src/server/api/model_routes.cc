@@ -81,7 +81,7 @@ Result<HttpAnswer> Describe(Parameters& parameters, const HttpRequest& request) 
   const auto format = AskForFormat(parameters, views::kFormats<Description>);
   TRY(CheckParameters(parameters));
   const auto [description, tree] = TRY(flows::DescribeModel(asked));
-  TRY(views::CheckColumns(tree.folded, view));
+  TRY(views::CheckColumns(tree.whole, view));
   return LastingAnswer(views::Write(description, tree, format, view), format);
 }
 
@@ -111,7 +111,7 @@ Result<HttpAnswer> Predict(Api& api, Parameters& parameters, const HttpRequest& 
     return Lasting(views::Write(sweep, *format, view), *format, profiles);
   }
   DescribedPrediction prediction = TRY(flows::PredictModel(asked, profiles, electricity, find));
-  TRY(views::CheckColumns(prediction.tree.folded, view));
+  TRY(views::CheckColumns(prediction.tree.whole, view));
   AppendNotes(prediction.notes, notes);
   if (!format) return Lasting(flows::WriteIreneTree(prediction), views::Format::kJson, profiles);
   return Lasting(views::Write(prediction, *format, view), *format, profiles);
@@ -135,7 +135,17 @@ class SweepStream : public HttpStream {
 };
 
 Result<HttpAnswer> StreamSweep(Api& api, Parameters& parameters, const HttpRequest& request) {
-  flows::ModelRequest asked = AskForModel(parameters, request);
+  HttpAnswer answer;
+  answer.type = TypeOf(views::Format::kJsonl);
+  answer.stream = std::make_shared<SweepStream>(TRY(AskForVariants(api, parameters, request)));
+  return answer;
+}
+
+}  // namespace
+
+Result<flows::VariantSeries> AskForVariants(Api& api, Parameters& parameters,
+                                            const HttpRequest& request, bool may_name) {
+  flows::ModelRequest asked = AskForModel(parameters, request, may_name);
   asked.sweep = parameters.Texts("sweep");
   const std::vector<std::string> profiles = parameters.List("profile");
   const flows::ElectricityRequest place = AskForElectricity(parameters);
@@ -144,14 +154,8 @@ Result<HttpAnswer> StreamSweep(Api& api, Parameters& parameters, const HttpReque
   std::vector<Note> notes;
   const Electricity electricity = TRY(flows::ChooseElectricity(place, notes));
   const auto find = [&](const std::string& name) { return api.FindPredictor(name); };
-  HttpAnswer answer;
-  answer.type = TypeOf(views::Format::kJsonl);
-  answer.stream =
-      std::make_shared<SweepStream>(TRY(flows::PredictSeries(asked, profiles, electricity, find)));
-  return answer;
+  return flows::PredictSeries(asked, profiles, electricity, find);
 }
-
-}  // namespace
 
 void AddModelRoutes(Api& api, HttpRoutes& routes) {
   routes.Add("GET", "/api/v1/models", Handle(&ListModels));

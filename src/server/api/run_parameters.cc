@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "flows/option_words.h"
 #include "types/library_json.h"
 
 namespace beryl::server {
@@ -26,12 +27,7 @@ std::optional<Nanos> AskForTime(Parameters& parameters, std::string_view name) {
 
 flows::RunRequest AskForAccounting(Parameters& parameters) {
   flows::RunRequest asked;
-  asked.policy = parameters.Choice<account::Policy>("policy",
-                                                    {{"auto", account::Policy::kAuto},
-                                                     {"hold", account::Policy::kHold},
-                                                     {"linear", account::Policy::kLinear},
-                                                     {"exact", account::Policy::kExact}},
-                                                    account::Policy::kAuto);
+  asked.policy = parameters.Choice("policy", flows::PolicyWords(), asked.policy);
   asked.clock_offset_us = parameters.Text("clock_offset_us");
   asked.align = parameters.Word("align", {"start"});
   asked.anchors = parameters.Texts("anchor");
@@ -52,12 +48,12 @@ flows::RunRequest AskForAccounting(Parameters& parameters) {
   return asked;
 }
 
+flows::WindowRequest AskForWindow(Parameters& parameters, std::string_view to) {
+  return {parameters.Text("from"), parameters.Text(to), to, parameters.Text("step")};
+}
+
 std::optional<Phase> AskForPhase(Parameters& parameters) {
-  return parameters.Choice<std::optional<Phase>>("phase",
-                                                 {{"forward", Phase::kForward},
-                                                  {"backward", Phase::kBackward},
-                                                  {"optimizer", Phase::kOptimizer}},
-                                                 std::nullopt);
+  return parameters.Choice("phase", flows::PhaseWords(), std::optional<Phase>());
 }
 
 EntryFilter AskForFilter(Parameters& parameters, EntryKind kind) {
@@ -70,6 +66,23 @@ EntryFilter AskForFilter(Parameters& parameters, EntryKind kind) {
   filter.since = AskForTime(parameters, "since");
   filter.until = AskForTime(parameters, "until");
   return filter;
+}
+
+EntryFilter AskForRanked(Parameters& parameters) {
+  EntryFilter filter = AskForFilter(
+      parameters, parameters.Choice<EntryKind>(
+                      "kind", {{"run", EntryKind::kRun}, {"prediction", EntryKind::kPrediction}},
+                      EntryKind::kPrediction));
+  filter.profile = parameters.Text("profile");
+  return filter;
+}
+
+LibraryEntry AskForWords(Parameters& parameters) {
+  LibraryEntry said;
+  said.name = parameters.Text("name");
+  said.tags = parameters.Texts("tag");
+  said.notes = parameters.Text("notes");
+  return said;
 }
 
 PageRequest AskForPage(Parameters& parameters) {

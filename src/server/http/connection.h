@@ -13,7 +13,6 @@
 
 #include <fmt/format.h>
 
-#include "base/deflate.h"
 #include "server/http/request_reader.h"
 #include "server/http/server_state.h"
 
@@ -24,6 +23,12 @@ inline HttpAnswer Refusal(int status, std::string_view why) {
   answer.status = status;
   answer.body = fmt::format("{}\n", why);
   return answer;
+}
+
+// Empties a value and gives its memory back, which an assignment would keep.
+template <typename Value>
+void Release(Value& value) {
+  const Value gone = std::exchange(value, Value());
 }
 
 inline constexpr std::chrono::milliseconds kPauseOfStream{100};
@@ -104,9 +109,9 @@ class HttpServer::State::Connection : public AnyConnection {
 
   // Without a buffer, so that an idle connection costs little.
   Awaitable<bool> WaitForMore() {
-    in_ = std::string();
-    request_ = {};
-    fields_ = {};
+    Release(in_);
+    Release(request_);
+    Release(fields_);
     Allow(limits().idle_patience);
     is_idle_ = true;
     bool comes = true;
@@ -274,16 +279,22 @@ class HttpServer::State::Connection : public AnyConnection {
     }
     request_.body = std::move(body);
     deadline_ = Clock::time_point::max();
-    auto made = co_await server_.OnWorker([&] { return Finish(AnswerOf(*route_, request_)); },
-                                          route_->is_slow);
+    // Packed where it is made: that saves a second way to a worker and back.
+    auto made = co_await server_.OnWorker(
+        [&] {
+          FinishedAnswer answer = Finish(AnswerOf(*route_, request_));
+          if (TakesPacked(answer)) Pack(answer);
+          return answer;
+        },
+        route_->is_slow);
     if (!made) {
       const bool said = co_await Refuse(Busy());
       co_return said;
     }
-    request_.body = std::string();
+    Release(request_.body);
     const auto finished = std::make_shared<FinishedAnswer>(std::move(*made));
     finished->route = route_->path;
-    if (!key.empty() && finished->answer.reuse == HttpReuse::kKeep &&
+    if (!key.empty() && finished->answer.reuse >= HttpReuse::kKeep &&
         finished->answer.status == 200) {
       server_.cache.Keep(key, finished);
       CountKept();
@@ -340,6 +351,10 @@ class HttpServer::State::Connection : public AnyConnection {
     co_return said;
   }
 
+  bool TakesPacked(const FinishedAnswer& finished) const {
+    return finished.packs && TakesGzip(request_.Field("accept-encoding"));
+  }
+
   static HttpAnswer Busy() {
     HttpAnswer answer = Refusal(503, "the server is busy; try again in a second");
     answer.fields.push_back({"retry-after", "1"});
@@ -382,10 +397,18 @@ class HttpServer::State::Connection : public AnyConnection {
                        bool from_memory = false) {
     SendOptions how;
     const HttpAnswer& answer = finished->answer;
-    how.gzip = MayCompress(answer) && TakesGzip(request_.Field("accept-encoding"));
+    how.gzip = TakesPacked(*finished);
+    if (!how.gzip && finished->is_only_packed()) {
+      auto made = co_await server_.OnWorker([&] { return Unpacked(*finished); });
+      if (!made) {
+        const bool said = co_await Refuse(Busy());
+        co_return said;
+      }
+      server_.cache.Complete(*finished, std::move(*made));
+      CountKept();
+    }
     if (how.gzip && !finished->gzip) {
-      auto made = co_await server_.OnWorker(
-          [&] { return std::make_shared<const std::string>(Gzip(answer.body)); });
+      auto made = co_await server_.OnWorker([&] { return Packed(*finished); });
       how.gzip = made.has_value();
       if (made) server_.cache.Complete(*finished, std::move(*made));
       CountKept();

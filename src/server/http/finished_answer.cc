@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cstring>
+#include <limits>
 
 #include <fmt/format.h>
 
 #include "base/deflate.h"
+#include "base/file.h"
 #include "version.h"
 
 namespace beryl::server {
@@ -17,33 +19,29 @@ constexpr size_t kLeastToCompress = 1024;
 // A checksum of 128 bits: fast, and not meant to withstand somebody who looks for a collision, who
 // would deceive only his own cache. Another version may say something else beside the same body.
 std::string MakeTag(std::string_view body) {
-  std::array<uint64_t, 2> sum = {0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F ^ body.size()};
-  for (const char letter : std::string_view(kVersion))
-    sum[0] = sum[0] * 31 + static_cast<unsigned char>(letter);
-  const auto mix = [&](uint64_t word) {
-    sum[0] = (sum[0] ^ word) * 0xFF51AFD7ED558CCD;
-    sum[0] ^= sum[0] >> 32;
-    sum[1] = (sum[1] + word) * 0xC4CEB9FE1A85EC53;
-    sum[1] ^= sum[1] >> 29;
+  const auto mix = [](uint64_t& sum, uint64_t word) {
+    sum = (sum ^ word) * 0xFF51AFD7ED558CCD;
+    sum ^= sum >> 32;
   };
-  while (body.size() >= sizeof(uint64_t)) {
-    uint64_t word = 0;
-    std::memcpy(&word, body.data(), sizeof(word));
-    mix(word);
-    body.remove_prefix(sizeof(word));
+  // Side by side, so that none waits for the multiplication of another.
+  std::array<uint64_t, 4> sums = {};
+  for (const char letter : std::string_view(kVersion)) mix(sums[0], static_cast<uint8_t>(letter));
+  std::array<uint64_t, sums.size()> words = {};
+  const size_t size = body.size();
+  for (; body.size() >= sizeof(words); body.remove_prefix(sizeof(words))) {
+    std::memcpy(words.data(), body.data(), sizeof(words));
+    for (size_t i = 0; i < sums.size(); ++i) mix(sums[i], words[i]);
   }
-  uint64_t rest = 0;
-  if (!body.empty()) std::memcpy(&rest, body.data(), body.size());
-  mix(rest);
-  mix(sum[1]);
-  return fmt::format("\"{:016x}{:016x}\"", sum[0], sum[1]);
+  words = {};
+  if (!body.empty()) std::memcpy(words.data(), body.data(), body.size());
+  for (size_t i = 0; i < sums.size(); ++i) mix(sums[i], words[i]);
+  std::array<uint64_t, 2> all = {size, 0xC4CEB9FE1A85EC53};
+  for (size_t i = 0; i < sums.size(); ++i) {
+    mix(all[0], sums[i]);
+    mix(all[1], sums[sums.size() - 1 - i]);
+  }
+  return fmt::format("\"{:016x}{:016x}\"", all[0], all[1]);
 }
-
-std::string_view CacheControlOf(HttpReuse reuse) {
-  return reuse == HttpReuse::kNever ? "no-store" : "no-cache";
-}
-
-}  // namespace
 
 bool MayCompress(const HttpAnswer& answer) {
   return answer.body.size() >= kLeastToCompress && !answer.stream &&
@@ -52,8 +50,33 @@ bool MayCompress(const HttpAnswer& answer) {
           answer.type.find("yaml") != std::string::npos);
 }
 
+std::string_view CacheControlOf(HttpReuse reuse) {
+  if (reuse == HttpReuse::kForever) return "public, max-age=31536000, immutable";
+  return reuse == HttpReuse::kNever ? "no-store" : "no-cache";
+}
+
+}  // namespace
+
+std::shared_ptr<const std::string> Packed(const FinishedAnswer& finished) {
+  return std::make_shared<const std::string>(Gzip(finished.answer.body, Effort::kLittle));
+}
+
+void Pack(FinishedAnswer& finished) {
+  finished.gzip = Packed(finished);
+  finished.answer.body = std::string();
+  finished.answer.body.shrink_to_fit();
+}
+
+std::string Unpacked(const FinishedAnswer& finished) {
+  auto source = ByteSource::FromMemory(*finished.gzip, "");
+  // It is this program's own, and was that large before.
+  auto body = ReadAll(source, std::numeric_limits<size_t>::max());
+  return body ? *std::move(body) : std::string();
+}
+
 FinishedAnswer Finish(HttpAnswer answer) {
   FinishedAnswer finished;
+  answer.body.shrink_to_fit();  // it may be kept
   if (answer.status == 200 && answer.reuse != HttpReuse::kNever && !answer.stream) {
     finished.tag = MakeTag(answer.body);
   }
@@ -61,7 +84,8 @@ FinishedAnswer Finish(HttpAnswer answer) {
   if (answer.status != 204) finished.head += fmt::format("content-type: {}\r\n", answer.type);
   finished.head += fmt::format("cache-control: {}\r\n", CacheControlOf(answer.reuse));
   finished.head += "x-content-type-options: nosniff\r\n";
-  if (MayCompress(answer)) finished.head += "vary: accept-encoding\r\n";
+  finished.packs = MayCompress(answer);
+  if (finished.packs) finished.head += "vary: accept-encoding\r\n";
   for (const HttpField& field : answer.fields) {
     finished.head += fmt::format("{}: {}\r\n", field.name, field.value);
   }
@@ -136,8 +160,18 @@ void AnswerCache::Keep(const std::string& key, std::shared_ptr<FinishedAnswer> a
 void AnswerCache::Complete(FinishedAnswer& answer, std::shared_ptr<const std::string> gzip) {
   if (answer.gzip) return;  // two clients asked at once
   answer.gzip = std::move(gzip);
+  Grow(answer, answer.gzip->size());
+}
+
+void AnswerCache::Complete(FinishedAnswer& answer, std::string body) {
+  if (!answer.is_only_packed()) return;
+  answer.answer.body = std::move(body);
+  Grow(answer, answer.answer.body.size());
+}
+
+void AnswerCache::Grow(const FinishedAnswer& answer, size_t bytes) {
   if (!answer.is_kept) return;
-  bytes_ += answer.gzip->size();
+  bytes_ += bytes;
   Shrink();
 }
 

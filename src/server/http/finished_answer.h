@@ -15,22 +15,28 @@
 
 namespace beryl::server {
 
-// Immutable but for `gzip`, which is filled in when the first client asks for it.
+// Immutable but for its two forms, plain and packed: each is there once a client took it.
 struct FinishedAnswer {
-  HttpAnswer answer;
-  std::string head;  // status line and fields; no length, connection and date, and no empty line
-  std::string tag;   // "\"...\"", of content and version; empty: none
+  HttpAnswer answer;  // its body is the plain form
+  std::string head;   // status line and fields; no length, connection and date, and no empty line
+  std::string tag;    // "\"...\"", of content and version; empty: none
   std::string route = {};  // that made it, for figures and logs
   std::shared_ptr<const std::string> gzip = {};
   // A tag is of the very bytes.
   std::string TagOf(bool is_gzip) const;
+  bool packs = false;    // whether compression pays
   bool is_kept = false;  // by an AnswerCache
+  bool is_only_packed() const { return gzip && answer.body.empty(); }
   size_t bytes() const { return answer.body.size() + (gzip ? gzip->size() : 0) + head.size(); }
 };
 
-// Whether compression pays for such an answer.
-bool MayCompress(const HttpAnswer& answer);
 FinishedAnswer Finish(HttpAnswer answer);
+// Its body as gzip.
+std::shared_ptr<const std::string> Packed(const FinishedAnswer& finished);
+// Instead of its plain form, the packed one.
+void Pack(FinishedAnswer& finished);
+// The body of one that is only packed.
+std::string Unpacked(const FinishedAnswer& finished);
 
 // What a client is sent of it.
 struct SentAnswer {
@@ -54,14 +60,16 @@ class AnswerCache {
   explicit AnswerCache(size_t most_bytes) : most_bytes_(most_bytes) {}
   std::shared_ptr<FinishedAnswer> Find(const std::string& key);
   void Keep(const std::string& key, std::shared_ptr<FinishedAnswer> answer);
-  // Gives the answer its gzip form, once.
+  // Gives the answer the form that it lacks, once.
   void Complete(FinishedAnswer& answer, std::shared_ptr<const std::string> gzip);
+  void Complete(FinishedAnswer& answer, std::string body);
   size_t bytes() const { return bytes_; }
   size_t size() const { return entries_.size(); }
 
  private:
   using Entry = std::pair<std::string, std::shared_ptr<FinishedAnswer>>;
   static size_t BytesOf(const Entry& entry);
+  void Grow(const FinishedAnswer& answer, size_t bytes);
   void Shrink();
 
   size_t most_bytes_;

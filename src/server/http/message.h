@@ -44,9 +44,10 @@ class HttpStream {
 
 // Whether later requests may get the same answer.
 enum class HttpReuse : uint8_t {
-  kNever,  // it must not be kept by anybody: no-store
-  kCheck,  // a client may keep it, and asks every time whether it is still true: no-cache
-  kKeep,   // this server keeps it as long as it runs; for clients as kCheck
+  kNever,    // it must not be kept by anybody: no-store
+  kCheck,    // a client may keep it, and asks every time whether it is still true: no-cache
+  kKeep,     // this server keeps it as long as it runs; for clients as kCheck
+  kForever,  // as kKeep, and clients need not ask again: its address changes with its content
 };
 
 struct HttpAnswer {

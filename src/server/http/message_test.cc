@@ -53,6 +53,23 @@ TEST(FinishedAnswer, TheSameBytesHaveTheSameTag) {
   EXPECT_EQ(Finish(answer).tag, "");
 }
 
+TEST(FinishedAnswer, ComesBackFromItsPackedForm) {
+  HttpAnswer answer{200, "application/json", std::string(5000, '7')};
+  answer.reuse = HttpReuse::kKeep;
+  auto finished = std::make_shared<FinishedAnswer>(Finish(answer));
+  EXPECT_TRUE(finished->packs);
+  EXPECT_FALSE(finished->is_only_packed());
+  Pack(*finished);
+  EXPECT_TRUE(finished->is_only_packed());
+  EXPECT_EQ(Unpacked(*finished), answer.body);
+  AnswerCache cache(100'000);
+  cache.Keep("a", finished);
+  const size_t packed = cache.bytes();
+  for (const char* body : {"plain", "another"}) cache.Complete(*finished, std::string(body));
+  EXPECT_EQ(finished->answer.body, "plain") << "somebody may be sent it";
+  EXPECT_EQ(cache.bytes(), packed + 5);
+}
+
 TEST(AnswerCache, ForgetsWhatWasAskedForLeast) {
   AnswerCache cache(6000);
   const auto make = [] {

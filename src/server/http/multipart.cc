@@ -14,14 +14,6 @@ constexpr size_t kLongestBoundary = 70;  // RFC 2046
 constexpr size_t kLongestHead = size_t{8} << 10;
 constexpr size_t kMostParts = 10'000;
 
-std::string LowerCase(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  });
-  return lower;
-}
-
 // A value with parameters: `form-data; name="run"; filename="a.beryl"`. In quotes, a backslash is
 // before a quote or a backslash that is meant; before anything else it is itself, as in the paths
 // that some clients send.
@@ -140,7 +132,8 @@ Result<bool> MultipartReader::Step() {
       const size_t word = waiting_.find_first_not_of(" \t");
       if (word > kLongestHead && word != std::string::npos) break;
       if (word == std::string::npos || waiting_.size() - word < 2) {
-        if (waiting_.size() > kLongestHead) break;
+        // As many as would be too many with what may still come.
+        if (waiting_.size() > kLongestHead + 1) break;
         return false;
       }
       const std::string_view next = std::string_view(waiting_).substr(word, 2);
@@ -153,7 +146,10 @@ Result<bool> MultipartReader::Step() {
     case Place::kHead: {
       constexpr std::string_view kEnd = "\r\n\r\n";
       const size_t end = waiting_.find(kEnd);
-      if (std::min(end, waiting_.size()) > kLongestHead) break;
+      const bool is_too_long = end == std::string::npos
+                                   ? waiting_.size() >= kLongestHead + kEnd.size()
+                                   : end > kLongestHead;
+      if (is_too_long) break;
       if (end == std::string::npos) return false;
       if (++parts_ > kMostParts) return InvalidError("the form has too many parts");
       const PartHead head = TRY(ParseHead(std::string_view(waiting_).substr(0, end)));

@@ -33,6 +33,8 @@ class MultipartReader {
 
   // kInvalid if it is no such form.
   Status Take(std::string_view piece);
+  // What waits for more to come: at most the head of a part.
+  size_t kept_bytes() const { return waiting_.size(); }
   // No more comes.
   Status End() const;
 

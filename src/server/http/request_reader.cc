@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace beryl::server {
 namespace {
 
@@ -23,14 +25,6 @@ bool HasControls(std::string_view text) {
     const auto byte = static_cast<unsigned char>(letter);
     return (byte < 0x20 && byte != '\t') || byte == 0x7f;
   });
-}
-
-std::string LowerCase(std::string_view text) {
-  std::string lower(text);
-  for (char& letter : lower) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  }
-  return lower;
 }
 
 }  // namespace

@@ -286,8 +286,13 @@ TEST(Http, AThreadKeepsAnswersAndChecksTags) {
   EXPECT_NE(FieldOf(packed, "etag"), tag);
   EXPECT_LT(std::stoi(FieldOf(packed, "content-length")), 200);
   EXPECT_EQ(made, 1);
+  Send(client, "GET /kept?packed HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n");
+  EXPECT_EQ(FieldOf(Receive(client, "\r\n\r\n"), "content-encoding"), "gzip");
+  Send(client, "GET /kept?packed HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_THAT(Receive(client, std::string(5000, '7')), HasSubstr("content-length: 5000"));
+  EXPECT_EQ(made, 2);
   // An answer is counted once it is sent.
-  EXPECT_TRUE(Eventually([&] { return (*server)->figures().answered_from_memory == 2; }));
+  EXPECT_TRUE(Eventually([&] { return (*server)->figures().answered_from_memory == 3; }));
 }
 
 TEST(Http, AThreadJudgesTheSameBytesAgainOnceItIsTold) {

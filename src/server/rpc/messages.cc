@@ -1,7 +1,5 @@
 #include "server/rpc/messages.h"
 
-#include <cmath>
-
 namespace beryl::server {
 namespace {
 
@@ -24,9 +22,7 @@ void Fill(const LiveChannel& live, monitor::v1::Channel& message) {
   message.set_within(live.within);
   message.set_resolution(channel.meter.per_count);
   message.set_counter(channel.kind == ChannelKind::kEnergyCounter);
-  if (!std::isnan(channel.meter.update_period_us)) {
-    message.set_update_us(channel.meter.update_period_us);
-  }
+  if (channel.meter.update_period_us) message.set_update_us(*channel.meter.update_period_us);
   if (live.power) message.set_power_w(live.power->value);
   if (live.energy) message.set_energy_j(live.energy->value);
 }

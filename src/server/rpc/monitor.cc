@@ -17,6 +17,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/token_file.h"
 #include "server/descriptor_shares.h"
 #include "server/http/server.h"
 #include "server/machine_meters.h"
@@ -158,6 +159,56 @@ class EndSignal {
   sigset_t signals_{};
 };
 
+// Nothing if no page is wanted.
+Result<std::optional<Address>> MetricsAddress(const std::string& text) {
+  if (text.empty()) return std::optional<Address>();
+  auto address = TRY(ParseAddress(text));
+  if (!address.is_local()) {
+    return MisuseError(
+        fmt::format("{}: other machines can reach that address; serve metrics on loopback "
+                    "behind a proxy with TLS",
+                    text));
+  }
+  return std::optional(std::move(address));
+}
+
+SessionsOptions SessionsOptionsOf(const MonitorOptions& options,
+                                  const DescriptorShares& descriptors) {
+  SessionsOptions sessions;
+  sessions.period = options.period;
+  const bool exports = !options.metrics.empty() || !options.otlp.empty();
+  if (exports) sessions.idle_period = kPowerForExporters;
+  sessions.folder = options.folder;
+  sessions.log = &Say;
+  sessions.published_parts = options.published_parts;
+  sessions.tell_sessions = options.metrics_sessions;
+  sessions.coarse_for = options.coarse_for;
+  SessionLimits& limits = sessions.limits;
+  limits.tasks_of_user = std::min(limits.tasks_of_user, descriptors.of_user);
+  limits.sessions = options.limit_sessions;
+  limits.sessions_of_user = std::min(options.limit_sessions_of_user, descriptors.of_user);
+  limits.kept_of_user = std::min(limits.kept_of_user, descriptors.of_user);
+  limits.descriptors = descriptors.of_users;
+  limits.bytes_of_user = options.limit_bytes_of_user;
+  limits.bytes = options.limit_bytes;
+  limits.all_bytes = options.limit_all_bytes;
+  limits.length = options.limit_length;
+  limits.forget_after = options.forget_after;
+  return sessions;
+}
+
+// `sessions` must outlive the server.
+Result<std::unique_ptr<HttpServer>> ServeMetrics(const Address& address, Sessions& sessions,
+                                                 const DescriptorShares& descriptors) {
+  HttpOptions http;
+  http.routes.Add("GET", "/metrics", [&sessions](const HttpRequest&) {
+    return HttpAnswer{200, "text/plain; version=0.0.4; charset=utf-8",
+                      views::WritePrometheus(sessions.Live())};
+  });
+  http.limits.descriptors = descriptors.of_users;
+  return HttpServer::Open(address, std::move(http));
+}
+
 }  // namespace
 
 std::string DefaultSocket() {
@@ -179,46 +230,14 @@ Status RunMonitor(const MonitorOptions& options) {
   TRY(CheckPaths(options));
   TRY(CheckFolder(options.folder));
   auto server_options = TRY(PlacesToListen(options));
-  const bool exports = !options.metrics.empty() || !options.otlp.empty();
-  std::optional<Address> metrics;
-  if (!options.metrics.empty()) {
-    auto address = TRY(ParseAddress(options.metrics));
-    if (!address.is_local()) {
-      return MisuseError(
-          fmt::format("{}: other machines can reach that address; serve metrics on loopback "
-                      "behind a proxy with TLS",
-                      options.metrics));
-    }
-    metrics = address;
-  }
+  const auto metrics = TRY(MetricsAddress(options.metrics));
   std::optional<HttpTarget> otlp;
-  if (!options.otlp.empty()) {
-    auto target = TRY(ParseTarget(options.otlp));
-    otlp = target;
-  }
+  if (!options.otlp.empty()) otlp = TRY(ParseTarget(options.otlp));
 
-  SessionsOptions sessions_options;
-  SessionLimits& limits = sessions_options.limits;
-  limits.tasks_of_user = std::min(limits.tasks_of_user, descriptors.of_user);
-  auto meters =
-      TRY(MachineMeters::Find(options.machine, options.discover,
-                              {limits.tasks_of_user, descriptors.of_users, descriptors.of_all}));
-  sessions_options.period = options.period;
-  if (exports) sessions_options.idle_period = kPowerForExporters;
-  sessions_options.folder = options.folder;
-  sessions_options.log = &Say;
-  sessions_options.published_parts = options.published_parts;
-  sessions_options.tell_sessions = options.metrics_sessions;
-  sessions_options.coarse_for = options.coarse_for;
-  limits.sessions = options.limit_sessions;
-  limits.sessions_of_user = std::min(options.limit_sessions_of_user, descriptors.of_user);
-  limits.kept_of_user = std::min(limits.kept_of_user, descriptors.of_user);
-  limits.descriptors = descriptors.of_users;
-  limits.bytes_of_user = options.limit_bytes_of_user;
-  limits.bytes = options.limit_bytes;
-  limits.all_bytes = options.limit_all_bytes;
-  limits.length = options.limit_length;
-  limits.forget_after = options.forget_after;
+  const SessionsOptions sessions_options = SessionsOptionsOf(options, descriptors);
+  auto meters = TRY(MachineMeters::Find(
+      options.machine, options.discover,
+      {sessions_options.limits.tasks_of_user, descriptors.of_users, descriptors.of_all}));
   Guard guard = Guard::OfThisProcess(options.machine.procfs);
   server_options.remote_uid = guard.monitor_uid;
   server_options.log = &Say;
@@ -232,13 +251,7 @@ Status RunMonitor(const MonitorOptions& options) {
   for (const Address& address : server->addresses()) places.push_back(address.text());
   std::unique_ptr<HttpServer> page;
   if (metrics) {
-    HttpOptions http;
-    http.routes.Add("GET", "/metrics", [&](const HttpRequest&) {
-      return HttpAnswer{200, "text/plain; version=0.0.4; charset=utf-8",
-                        views::WritePrometheus(sessions.Live())};
-    });
-    http.limits.descriptors = descriptors.of_users;
-    page = TRY(HttpServer::Open(*metrics, std::move(http)));
+    page = TRY(ServeMetrics(*metrics, sessions, descriptors));
     places.push_back(fmt::format("http://{}/metrics", page->address().text()));
   }
   std::unique_ptr<OtlpPush> push;

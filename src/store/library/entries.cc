@@ -50,13 +50,6 @@ std::vector<std::string> TagsIn(const std::string& text) {
   return tags;
 }
 
-std::string LowerCase(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
-
 std::string SearchText(const LibraryEntry& entry) {
   return LowerCase(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", entry.name, fmt::join(entry.tags, "\n"),
                                entry.notes, entry.model, entry.machine, entry.profile));
@@ -212,7 +205,7 @@ Result<Conditions> ConditionsOf(const EntryFilter& filter) {
 
 }  // namespace
 
-Result<AddedEntry> Library::Add(LibraryEntry entry) {
+Result<LibraryEntry> EntryToAdd(LibraryEntry entry) {
   MakePlain(entry);
   if (entry.id.empty()) entry.id = RandomName();
   if (!IsLibraryId(entry.id)) {
@@ -221,15 +214,24 @@ Result<AddedEntry> Library::Add(LibraryEntry entry) {
   if (!entry.request.empty()) {
     entry.request = TRY(StoredJson(std::move(entry.request), "request of the entry"));
   }
-  return state_->database->Change([&](Session& session) -> Result<AddedEntry> {
-    auto same = TRY(FindEntry(session, "kind = $1 AND content = $2",
-                              {std::string(EntryKindName(entry.kind)), ContentOf(entry)}));
-    if (!same) same = TRY(FindEntry(session, "id = $1", {entry.id}));
-    if (same) return AddedEntry{*std::move(same), false};
-    if (entry.created == Nanos{}) entry.created = TRY(state_->database->Now(session));
-    TRY(InsertEntry(*state_->database, session, entry));
-    return AddedEntry{TRY(LoadEntry(session, name(), entry.id)), true};
-  });
+  return entry;
+}
+
+Result<AddedEntry> AddEntry(Database& database, Session& session, const std::string& library,
+                            LibraryEntry entry) {
+  auto same = TRY(FindEntry(session, "kind = $1 AND content = $2",
+                            {std::string(EntryKindName(entry.kind)), ContentOf(entry)}));
+  if (!same) same = TRY(FindEntry(session, "id = $1", {entry.id}));
+  if (same) return AddedEntry{*std::move(same), false};
+  if (entry.created == Nanos{}) entry.created = TRY(database.Now(session));
+  TRY(InsertEntry(database, session, entry));
+  return AddedEntry{TRY(LoadEntry(session, library, entry.id)), true};
+}
+
+Result<AddedEntry> Library::Add(LibraryEntry entry) {
+  const LibraryEntry plain = TRY(EntryToAdd(std::move(entry)));
+  return state_->database->Change(
+      [&](Session& session) { return AddEntry(*state_->database, session, name(), plain); });
 }
 
 Result<LibraryEntry> Library::Get(const std::string& id) {

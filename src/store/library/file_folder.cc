@@ -21,6 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// So many bytes are sent to the disk together, while more of a large file come.
+constexpr uint64_t kSyncStep = uint64_t{16} << 20;
+
 Status MakeFolder(const fs::path& path) {
   std::error_code failed;
   fs::create_directories(path.parent_path(), failed);
@@ -77,7 +80,8 @@ NewContent::NewContent(NewContent&& other) noexcept
     : file_(std::move(other.file_)),
       path_(std::exchange(other.path_, {})),
       digest_(other.digest_),
-      bytes_(other.bytes_) {}
+      bytes_(other.bytes_),
+      on_the_way_(other.on_the_way_) {}
 
 NewContent::~NewContent() {
   if (!path_.empty()) ::unlink(path_.c_str());
@@ -87,6 +91,10 @@ Status NewContent::Write(std::string_view bytes) {
   TRY(file_.Write(bytes));
   digest_.Add(bytes);
   bytes_ += bytes.size();
+  if (bytes_ - on_the_way_ >= kSyncStep) {
+    file_.BeginSync(on_the_way_, bytes_);
+    on_the_way_ = bytes_;
+  }
   return {};
 }
 

@@ -37,6 +37,7 @@ class NewContent {
   std::string path_;  // in tmp/, from Finish until it is placed
   Sha256 digest_;
   uint64_t bytes_ = 0;
+  uint64_t on_the_way_ = 0;  // that many were sent to the disk already
 };
 
 class FileFolder {

@@ -13,12 +13,33 @@ namespace {
 
 constexpr const char* kColumns =
     "id, kind, request, state, progress_done, progress_total, progress_text, error, created, "
-    "started, finished, attempts, cancel_requested, owner, heard, last_event";
+    "started, finished, attempts, cancel_requested, owner, heard, last_event, entries";
 constexpr uint32_t kMostAttempts = 3;
 constexpr int64_t kKeptEvents = 256;
 
 SqlValue OrNull(const std::optional<Nanos>& time) {
   return time ? SqlValue(time->value) : SqlValue();
+}
+
+// "profile 0123456789abcdef\n"
+std::string EntriesText(const std::vector<JobEntry>& entries) {
+  std::string text;
+  for (const JobEntry& entry : entries) {
+    text += fmt::format("{} {}\n", EntryKindName(entry.kind), entry.id);
+  }
+  return text;
+}
+
+std::vector<JobEntry> EntriesIn(std::string_view text) {
+  std::vector<JobEntry> entries;
+  for (const std::string_view line : Split(text, '\n')) {
+    const size_t blank = line.find(' ');
+    const auto kind = FindEntryKind(line.substr(0, blank));
+    if (kind && blank != std::string_view::npos) {
+      entries.push_back({*kind, std::string(line.substr(blank + 1))});
+    }
+  }
+  return entries;
 }
 
 // A job as its row has it.
@@ -43,6 +64,7 @@ JobRow JobOf(const SqlRow& row) {
   job.owner = TextOf(row[13]);
   job.heard = TimeOf(row[14]);
   job.last_event = WholeOf(row[15]);
+  job.entries = EntriesIn(TextOf(row[16]));
   return job;
 }
 
@@ -89,6 +111,9 @@ std::string BodyOf(const LibraryJob& job) {
       json.Member("digest", file.stored.digest).Member("bytes", file.stored.bytes);
       json.Member("name", file.name).Member("media_type", file.media_type);
     });
+    json.Objects("entries", job.entries, [&](const JobEntry& entry) {
+      json.Member("kind", EntryKindName(entry.kind)).Member("id", entry.id);
+    });
   }
   json.End();
   return json.Take();
@@ -101,11 +126,11 @@ Status SaveJob(Session& session, JobRow& job, Nanos now, const std::string& even
   TRY(session.Execute(
       "UPDATE job SET state = $2, progress_done = $3, progress_total = $4, progress_text = $5, "
       "error = $6, started = $7, finished = $8, attempts = $9, cancel_requested = $10, "
-      "owner = $11, heard = $12, last_event = $13 WHERE id = $1",
+      "owner = $11, heard = $12, last_event = $13, entries = $14 WHERE id = $1",
       {job.id, std::string(JobStateName(job.state)), static_cast<int64_t>(job.progress.done),
        static_cast<int64_t>(job.progress.total), job.progress.text, job.error, OrNull(job.started),
        OrNull(job.finished), int64_t{job.attempts}, int64_t{job.cancel_requested ? 1 : 0},
-       job.owner, OrNull(job.heard), job.last_event}));
+       job.owner, OrNull(job.heard), job.last_event, EntriesText(job.entries)}));
   TRY(session.Execute(
       "INSERT INTO job_event (job, id, happened, name, body) VALUES ($1, $2, $3, $4, $5)",
       {job.id, job.last_event, now.value, event, body}));
@@ -179,10 +204,10 @@ Result<LibraryJob> Library::Enqueue(const std::string& kind, const std::string& 
     const Nanos now = TRY(state_->database->Now(session));
     JobRow fresh = job;
     TRY(session.Execute(
-        fmt::format("INSERT INTO job ({}) VALUES ({})", kColumns, Placeholders(1, 16)),
+        fmt::format("INSERT INTO job ({}) VALUES ({})", kColumns, Placeholders(1, 17)),
         {job.id, job.kind, job.request, std::string(JobStateName(job.state)), int64_t{0},
          int64_t{0}, std::string(), std::string(), now.value, SqlValue(), SqlValue(), int64_t{0},
-         int64_t{0}, std::string(), SqlValue(), int64_t{0}}));
+         int64_t{0}, std::string(), SqlValue(), int64_t{0}, std::string()}));
     TRY(SaveState(session, fresh, JobState::kQueued, now));
     TRY(AddFiles(*state_->database, session, job.id, files));
     return LibraryJob(TRY(LoadJob(session, name(), job.id)));
@@ -268,12 +293,17 @@ Result<bool> Library::ReportJob(const std::string& id, const JobProgress& progre
   });
 }
 
-Result<LibraryJob> Library::FinishJob(const std::string& id,
-                                      const std::vector<EntryFile>& results) {
+Result<LibraryJob> Library::FinishJob(const std::string& id, const std::vector<EntryFile>& results,
+                                      std::vector<LibraryEntry> made) {
+  for (LibraryEntry& entry : made) entry = TRY(EntryToAdd(std::move(entry)));
   return state_->ChangeJob(id, [&](Session& session, LibraryJob& job) -> Result<NextState> {
     TRY(state_->CheckRunsHere(job));
     TRY(AddFiles(*state_->database, session, id, results));
     job.files.insert(job.files.end(), results.begin(), results.end());
+    for (const LibraryEntry& entry : made) {
+      const auto added = TRY(AddEntry(*state_->database, session, name(), entry));
+      job.entries.push_back({added.entry.kind, added.entry.id});
+    }
     return NextState(JobState::kDone);
   });
 }

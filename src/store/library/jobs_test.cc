@@ -72,6 +72,34 @@ TEST_P(JobsTest, RunsAJobToItsEnd) {
   ExpectSound();
 }
 
+TEST_P(JobsTest, AddsWhatItMadeInTheMomentItEnds) {
+  const std::string id = Queue("train");
+  const EntryFile file = Keep("a profile", FileRole::kOther);
+  LibraryEntry profile;
+  profile.kind = EntryKind::kProfile;
+  profile.name = "mine";
+  profile.files = {file};
+  LibraryEntry nothing;
+  nothing.files = {{.stored = {std::string(64, '0'), 1}}};
+  EXPECT_EQ(library_->FinishJob(id, {file}, {profile}).error().code, ErrorCode::kNotNow);
+  ASSERT_TRUE(*library_->ClaimJob());
+  // With a file that was never kept, nothing of it happens.
+  EXPECT_EQ(library_->FinishJob(id, {file}, {profile, nothing}).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(library_->Count()->profiles, 0U);
+  EXPECT_EQ(library_->GetJob(id)->state, JobState::kRunning);
+  ASSERT_TRUE(library_->FinishJob(id, {file}, {profile}));
+  const auto job = library_->GetJob(id);
+  ASSERT_THAT(job->entries, testing::SizeIs(1));
+  EXPECT_EQ(job->entries[0].kind, EntryKind::kProfile);
+  EXPECT_EQ(library_->Get(job->entries[0].id)->name, "mine");
+  EXPECT_THAT(library_->EventsAfter(id, 0)->back().body, HasSubstr(job->entries[0].id));
+  // The same again is the same entry.
+  const std::string second = Queue("train");
+  ASSERT_TRUE(*library_->ClaimJob());
+  EXPECT_EQ(library_->FinishJob(second, {file}, {profile})->entries, job->entries);
+  ExpectSound();
+}
+
 TEST_P(JobsTest, ClaimsTheOldestFirst) {
   const std::string first = Queue("a");
   const std::string second = Queue("b");

@@ -13,7 +13,7 @@ using Connection = struct pg_conn;  // NOLINT(readability-identifier-naming): th
 using Answer = struct pg_result;    // NOLINT(readability-identifier-naming)
 
 constexpr int kConnectionOk = 0;
-// Of an answer: whether the statement was carried out, without rows or with.
+// States of an answer: the statement was carried out, without rows or with rows.
 constexpr int kCommandOk = 1;
 constexpr int kTuplesOk = 2;
 constexpr int kSqlState = 'C';  // the field of an error that says which it is

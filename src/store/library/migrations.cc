@@ -11,7 +11,7 @@ namespace {
 
 // Times are nanoseconds since 1970; lists of words have a line end before, between and after them;
 // what is unknown is NULL for a number and empty for a text.
-constexpr std::array<Migration, 2> kMigrations = {Migration{.shared = R"(
+constexpr std::array<Migration, 3> kMigrations = {Migration{.shared = R"(
 CREATE TABLE file (
   digest TEXT PRIMARY KEY,
   bytes BIGINT NOT NULL,
@@ -88,7 +88,9 @@ CREATE TABLE job_event (
   happened BIGINT NOT NULL,
   name TEXT NOT NULL,
   body TEXT NOT NULL,
-  PRIMARY KEY (job, id)))"}};
+  PRIMARY KEY (job, id)))"},
+                                                  Migration{.shared = R"(
+ALTER TABLE job ADD COLUMN entries TEXT NOT NULL DEFAULT '')"}};
 
 Status ExecuteAll(Session& session, std::string_view statements) {
   for (const std::string_view statement : Split(statements, ';')) {

@@ -26,7 +26,7 @@ std::span<const Migration> AllMigrations();
 Status Migrate(Database& database, std::string_view name,
                std::span<const Migration> migrations = AllMigrations());
 
-// That it has just that version, without changing it.
+// Fails unless the database has exactly this version. Changes nothing.
 Status CheckVersion(Database& database, std::string_view name);
 
 }  // namespace beryl::store

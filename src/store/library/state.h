@@ -49,6 +49,10 @@ Status AddFiles(Database& database, Session& session, const std::string& owner,
 // By owner, in their order; calls take(owner, file).
 Status ReadFiles(Session& session, const std::vector<std::string>& owners,
                  const std::function<void(const std::string&, EntryFile)>& take);
+// What Library::Add does before it changes something, and within a change.
+Result<LibraryEntry> EntryToAdd(LibraryEntry entry);
+Result<AddedEntry> AddEntry(Database& database, Session& session, const std::string& library,
+                            LibraryEntry entry);
 // Reads a stored file's bytes from the rows of a shared library.
 Status ReadChunks(Session& session, const std::string& digest,
                   const std::function<Status(std::string_view)>& take);

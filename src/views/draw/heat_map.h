@@ -26,7 +26,7 @@ struct HeatMap {
   size_t runs = 0;
   // A difference has a unit, and colours on both sides of 0; a similarity has neither.
   std::string unit;  // empty: a similarity
-  // Of each box, beside its number.
+  // A label for each box, beside its number.
   std::vector<std::string> labels;
 };
 // At `at`, `width` wide, legend included; returns the y below it.

@@ -33,7 +33,7 @@ std::string PointList(const std::vector<Point>& points) {
   return text;
 }
 
-// Of the font size, for one character.
+// The width of one character, as a share of the font size.
 double CharacterWidth(uint32_t code) {
   if (code >= 0x1100 && (code <= 0x115F || (code >= 0x2E80 && code <= 0xFFDC) || code >= 0x1F300)) {
     return 1.1;  // wide letters and pictures

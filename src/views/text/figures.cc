@@ -42,11 +42,11 @@ std::string WholeOrFigure(double value) {
   return fmt::format("{}", value);
 }
 
-void WriteWhole(JsonWriter& json, std::string_view key, double value) {
+void WriteWhole(JsonWriter& json, double value) {
   if (std::floor(value) == value && std::abs(value) <= kLargestExact) {
-    json.Member(key, static_cast<int64_t>(value));
+    json.Value(static_cast<int64_t>(value));
   } else {
-    json.Member(key, value);
+    json.Value(value);
   }
 }
 

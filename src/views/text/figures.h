@@ -29,7 +29,10 @@ std::string FigureOrDash(const std::optional<double>& value);
 std::string OrUnknown(const std::optional<double>& value, Formatter format);
 
 // --- For JSON: whole numbers without a fraction, exact to 2^53; null: unknown.
-void WriteWhole(JsonWriter& json, std::string_view key, double value);
+void WriteWhole(JsonWriter& json, double value);
+inline void WriteWhole(JsonWriter& json, std::string_view key, double value) {
+  WriteWhole(json.Key(key), value);
+}
 
 // --- For CSV; empty: unknown. A whole number without a fraction, exact to 2^53; otherwise a
 // double.

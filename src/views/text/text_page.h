@@ -88,9 +88,11 @@ class TextPage {
     if (!provenance.incomplete.empty()) Line();
   }
 
-  // The last line: remarks about the numbers, and the tool.
+  // The last line: remarks about the numbers, the part of the run, and the tool.
   void Foot(std::string_view said, const Provenance& provenance) {
-    SmallPrint(fmt::format("{}{}{}", said, said.empty() ? "" : "; ", ToolText(provenance)));
+    const std::string part = provenance.window ? "only " + WindowText(*provenance.window) : "";
+    SmallPrint(fmt::format("{}{}{}{}{}", said, said.empty() ? "" : "; ", part,
+                           part.empty() ? "" : "; ", ToolText(provenance)));
   }
 
   // A bar with the share of each phase in `whole` (NaN: none), and its legend.

@@ -1,6 +1,6 @@
-#include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 
 #include "views/text/figures.h"
 #include "views/text/tree_view.h"
@@ -16,7 +16,7 @@ bool CountsThings(Quantity quantity) {
          quantity == Quantity::kParameters || quantity == Quantity::kCount;
 }
 
-// Of "8x128x768;768" the arrays [[8,128,768],[768]]; a scalar is an empty one.
+// Writes "8x128x768;768" as [[8,128,768],[768]]; a scalar is an empty list.
 void WriteShapes(JsonWriter& json, std::string_view shapes) {
   const char* at = shapes.data();
   const char* const end = at + shapes.size();
@@ -37,14 +37,14 @@ void WriteShapes(JsonWriter& json, std::string_view shapes) {
   json.End();
 }
 
-void WriteText(JsonWriter& json, const TextColumn& column, NodeId node) {
+void WriteText(JsonWriter& json, const JsonName& name, const TextColumn& column, NodeId node) {
   const std::string& value = column.values[node];
   if (column.kind == TextColumn::Kind::kShapes) {
-    if (!value.empty()) WriteShapes(json.Key(column.key), value);
+    if (!value.empty()) WriteShapes(json.Key(name), value);
   } else if (column.kind == TextColumn::Kind::kYesNo) {
-    json.Member(column.key, value == "yes");
+    json.Member(name, value == "yes");
   } else if (!value.empty() || node == 0 || node == column.top) {
-    json.Member(column.key, value);
+    json.Member(name, value);
   }
 }
 
@@ -63,6 +63,106 @@ void WriteColumns(JsonWriter& json, const std::vector<const Column*>& columns) {
   });
 }
 
+class TreeWriter {
+ public:
+  TreeWriter(JsonWriter& json, const TreeColumns& tree, const ViewOptions& options,
+             std::string_view also)
+      : json_(json),
+        tree_(tree),
+        options_(options),
+        columns_(ChosenColumns(tree, options.columns)) {
+    for (const TextColumn& text : tree.texts) texts_.emplace_back(JsonName(text.key), &text);
+    for (const TreeField& field : FieldsOf(columns_)) {
+      if (field.column->of != Column::Of::kAll) continue;
+      const bool counts = CountsThings(field.column->quantity);
+      numbers_.push_back({JsonName(field.key), field.values, counts});
+      if (numbers_.size() > 1 || also.empty() || !options.columns.empty()) continue;
+      numbers_.push_back({JsonName(also), &columns_[0]->total, counts});
+    }
+    for (const auto& [key, column] : MarksOf(columns_)) marks_.emplace_back(JsonName(key), column);
+    for (const Column::Of of : {Column::Of::kPhase, Column::Of::kChannel, Column::Of::kRank}) {
+      Group group = {JsonName(kGroups[static_cast<size_t>(of)]), {}};
+      for (const Column* column : columns_) {
+        if (column->of == of) group.parts.emplace_back(JsonName(column->label), column);
+      }
+      const bool is_usual = !also.empty() && of != Column::Of::kRank;
+      if (is_usual || !group.parts.empty()) groups_.push_back(std::move(group));
+    }
+  }
+
+  void Write() {
+    std::vector<NodeId> open_until;
+    for (NodeId id = 0; id < tree_.tree.size(); ++id) {
+      const NodeId end = tree_.tree[id].end;
+      while (!open_until.empty() && id >= open_until.back()) {
+        json_.End().End();
+        open_until.pop_back();
+      }
+      if (!IsShown(tree_.tree, id, options_)) {
+        id = end - 1;
+        continue;
+      }
+      json_.BeginObject();
+      WriteMembers(id);
+      json_.Key(children_).BeginArray();
+      open_until.push_back(end);
+    }
+    for (size_t i = 0; i < open_until.size(); ++i) json_.End().End();
+  }
+
+ private:
+  using NamedColumns = std::vector<std::pair<JsonName, const Column*>>;
+  struct Number {
+    JsonName name;
+    const std::vector<double>* values;
+    bool counts;
+  };
+  struct Group {
+    JsonName name;
+    NamedColumns parts;
+  };
+
+  void WriteMembers(NodeId id) {
+    const TreeNode& node = tree_.tree[id];
+    if (id == 0) {
+      json_.Member("schema", "beryl.tree/1");
+      WriteColumns(json_, columns_);
+    }
+    json_.Member(name_, node.name).Member(level_, LevelName(node.level)).Member(type_, node.type);
+    for (const auto& [name, text] : texts_) WriteText(json_, name, *text, id);
+    for (const auto& [name, values, counts] : numbers_) {
+      json_.Key(name);
+      if (counts) {
+        WriteWhole(json_, (*values)[id]);
+      } else {
+        json_.Value((*values)[id]);
+      }
+    }
+    for (const auto& [name, column] : marks_) json_.Member(name, column->IsMarked(id));
+    for (const auto& [name, parts] : groups_) {
+      json_.Key(name).BeginObject();
+      for (const auto& [label, column] : parts) json_.Member(label, column->total[id]);
+      json_.End();
+    }
+    json_.Member(layers_, node.folded).Member(range_, node.folded_range);
+  }
+
+  JsonWriter& json_;
+  const TreeColumns& tree_;
+  const ViewOptions& options_;
+  const std::vector<const Column*> columns_;
+  const JsonName name_{"name"};
+  const JsonName level_{"level"};
+  const JsonName type_{"type"};
+  const JsonName layers_{"layers"};
+  const JsonName range_{"range"};
+  const JsonName children_{"children"};
+  std::vector<std::pair<JsonName, const TextColumn*>> texts_;
+  std::vector<Number> numbers_;
+  NamedColumns marks_;
+  std::vector<Group> groups_;
+};
+
 }  // namespace
 
 void WriteTree(JsonWriter& json, const TreeColumns& tree, const ViewOptions& options,
@@ -71,54 +171,7 @@ void WriteTree(JsonWriter& json, const TreeColumns& tree, const ViewOptions& opt
     json.Value(std::optional<double>());
     return;
   }
-  const std::vector<const Column*> columns = ChosenColumns(tree, options.columns);
-  std::vector<TreeField> fields = FieldsOf(columns);
-  if (!also.empty() && options.columns.empty()) {
-    fields.insert(fields.begin() + 1, {std::string(also), columns[0], &columns[0]->total});
-  }
-  const auto marks = MarksOf(columns);
-  std::vector<NodeId> open_until;
-  for (NodeId id = 0; id < tree.tree.size(); ++id) {
-    const TreeNode& node = tree.tree[id];
-    while (!open_until.empty() && id >= open_until.back()) {
-      json.End().End();
-      open_until.pop_back();
-    }
-    if (!IsShown(tree.tree, id, options)) {
-      id = node.end - 1;
-      continue;
-    }
-    json.BeginObject();
-    if (id == 0) {
-      json.Member("schema", "beryl.tree/1");
-      WriteColumns(json, columns);
-    }
-    json.Member("name", node.name).Member("level", LevelName(node.level)).Member("type", node.type);
-    for (const TextColumn& text : tree.texts) WriteText(json, text, id);
-    for (const TreeField& field : fields) {
-      if (field.column->of != Column::Of::kAll) continue;
-      if (CountsThings(field.column->quantity)) {
-        WriteWhole(json, field.key, (*field.values)[id]);
-      } else {
-        json.Member(field.key, (*field.values)[id]);
-      }
-    }
-    for (const auto& [key, column] : marks) json.Member(key, column->IsMarked(id));
-    for (const Column::Of of : {Column::Of::kPhase, Column::Of::kChannel, Column::Of::kRank}) {
-      const auto is_of = [&](const Column* column) { return column->of == of; };
-      const bool any = std::any_of(columns.begin(), columns.end(), is_of);
-      if (!any && (also.empty() || of == Column::Of::kRank)) continue;
-      json.Key(kGroups[static_cast<size_t>(of)]).BeginObject();
-      for (const Column* column : columns) {
-        if (is_of(column)) json.Member(column->label, column->total[id]);
-      }
-      json.End();
-    }
-    json.Member("layers", node.folded).Member("range", node.folded_range);
-    json.Key("children").BeginArray();
-    open_until.push_back(node.end);
-  }
-  for (size_t i = 0; i < open_until.size(); ++i) json.End().End();
+  TreeWriter(json, tree, options, also).Write();
 }
 
 }  // namespace beryl::views

@@ -21,6 +21,7 @@ constexpr size_t kScreen = 40;
 constexpr int kBarWidth = 16;
 constexpr int kShortestLabel = 20;
 constexpr int kGoodLabel = 40;  // that names want to have
+constexpr size_t kShortestName = 8;
 constexpr int kGap = 2;
 
 // A line of the table. A line without a node has only the first column.
@@ -69,6 +70,7 @@ class TableMaker : public TextPage {
     LeaveOutWhatHasNoRoom();
     ShortenHeads();
     const int label = LabelWidth();
+    NarrowPrefixes(static_cast<size_t>(label));
     std::string head = Padded(look_.title, label) + Blanks(bar_width_);
     for (const Cell& cell : cells_) head += RightAligned(cell.head, cell.Width());
     Line(Bold(head));
@@ -307,14 +309,36 @@ class TableMaker : public TextPage {
     return std::min(room, WidestLabel());
   }
 
+  static size_t LeastName(const TableLine& line) {
+    return std::min(kShortestName, DisplayWidth(line.label));
+  }
+
+  // In a deep tree, the connecting lines may leave no room for names. Then each level takes one
+  // column instead of three: "││├ " for "│  │  ├─ ".
+  void NarrowPrefixes(size_t label) {
+    const bool fits = std::all_of(lines_.begin(), lines_.end(), [&](const TableLine& line) {
+      return DisplayWidth(line.prefix) + LeastName(line) < label;
+    });
+    if (fits) return;
+    for (TableLine& line : lines_) {
+      if (line.prefix.empty()) continue;
+      std::string narrow;
+      size_t column = 0;
+      for (size_t at = 0; at < line.prefix.size(); ++column) {
+        const size_t length = Utf8Length(std::string_view(line.prefix).substr(at));
+        if (column % 3 == 0) narrow.append(line.prefix, at, length);
+        at += length;
+      }
+      line.prefix = narrow + " ";
+    }
+  }
+
   void WriteLine(size_t index, int width) {
-    constexpr size_t kShortestName = 8;
     const TableLine& line = lines_[index];
-    // In a deep tree, the connecting lines may be too wide.
     const std::string prefix =
-        Ellipsize(line.prefix, static_cast<size_t>(width) - kShortestName - 1);
+        Ellipsize(line.prefix, static_cast<size_t>(width) - LeastName(line) - 1);
     const size_t room = static_cast<size_t>(width) - DisplayWidth(prefix) - 1;
-    const std::string label = Ellipsize(line.label, std::max(kShortestName, room));
+    const std::string label = Ellipsize(line.label, std::max(LeastName(line), room));
     const size_t left = room - std::min(room, DisplayWidth(label));
     const bool typed = !line.type.empty() && DisplayWidth(line.type) < left;
     std::string text = Dim(prefix);

@@ -64,6 +64,35 @@ TEST(TreeView, AQuantityNamesAllItsColumns) {
   EXPECT_EQ(ChosenColumns(tree, {"energy"}).size(), 1U);
 }
 
+TEST(TreeView, ADeepTreeShowsItsDepthWhereRoomIsShort) {
+  constexpr NodeId kNodes = 20;
+  TreeColumns tree;
+  tree.tree.nodes.resize(kNodes);
+  for (NodeId node = 0; node < kNodes; ++node) {
+    tree.tree.nodes[node].parent = node == 0 ? 0 : node - 1;
+    tree.tree.nodes[node].name = "n" + std::to_string(node);
+  }
+  CloseTree(tree.tree);
+  Column& energy =
+      tree.columns.emplace_back(NamedColumn("energy", "energy_j", "energy", Quantity::kEnergy));
+  energy.total.assign(kNodes, 1);
+  TableLook look;
+  look.columns = {"energy"};
+  ViewOptions options;
+  const auto line_of = [&](const std::string& name) {
+    const std::string table = TreeTable(tree, look, options);
+    for (const std::string_view line : Split(table, '\n')) {
+      if (line.find(name + " ") != std::string_view::npos) return std::string(line);
+    }
+    return std::string();
+  };
+  options.width = 100;
+  EXPECT_TRUE(line_of("n3").starts_with("      └─ n3 ")) << line_of("n3");
+  options.width = 60;
+  EXPECT_TRUE(line_of("n3").starts_with("  └ n3 ")) << line_of("n3");
+  EXPECT_TRUE(line_of("n19").starts_with("                  └ n19 ")) << line_of("n19");
+}
+
 TEST(TreeView, TheModelHasAScopeThoughItIsEmpty) {
   TreeColumns tree;
   tree.tree.nodes.resize(3);

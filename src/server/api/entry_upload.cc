@@ -1,5 +1,6 @@
-#include "server/api/run_upload.h"
+#include "server/api/entry_upload.h"
 
+#include <algorithm>
 #include <exception>
 #include <functional>
 #include <limits>
@@ -12,11 +13,11 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/text.h"
-#include "flows/library_run.h"
-#include "flows/run_request.h"
 #include "server/api/library_entries.h"
+#include "server/api/run_parameters.h"
 #include "server/http/multipart.h"
 
 namespace beryl::server {
@@ -24,30 +25,33 @@ namespace {
 
 constexpr size_t kLongestText = size_t{64} << 10;
 
-constexpr const char* kFields = "run, ops, power, rank, name, tag, notes, model, machine, accuracy";
+bool Has(const std::vector<std::string_view>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 // The fields of a form, in the order that they come: "rank" is of the files that follow it.
 class FormFields {
  public:
-  FormFields(store::Library& library, LibraryEntry& entry) : library_(library), entry_(entry) {}
+  FormFields(const UploadForm& form, store::Library& library, LibraryEntry& entry)
+      : known_(form), library_(library), entry_(entry) {}
 
   Status Begin(const PartHead& head) {
     field_ = head.name;
     text_.clear();
-    const auto role = field_ == "run"     ? std::optional(FileRole::kRun)
-                      : field_ == "ops"   ? std::optional(FileRole::kOps)
-                      : field_ == "power" ? std::optional(FileRole::kPower)
-                                          : std::nullopt;
-    if (!role) return CheckText();
-    TRY(BeginFile(*role, head.file_name.value_or("")));
+    const auto file = std::find_if(known_.files.begin(), known_.files.end(),
+                                   [&](const auto& known) { return known.first == field_; });
+    if (file == known_.files.end()) return CheckText();
+    TRY(BeginFile(*file, head.file_name.value_or("")));
     file_.media_type = head.type;
     return {};
   }
-  Status BeginFile(FileRole role, const std::string& name) {
+  // `field`: of UploadForm::files.
+  Status BeginFile(const std::pair<std::string_view, FileRole>& field, const std::string& name) {
     file_ = {};
+    const FileRole role = field.second;
     file_.role = role;
-    file_.name = name.empty() ? std::string(FileRoleName(role)) : name;
-    if (role != FileRole::kRun) file_.rank = rank_;
+    file_.name = name.empty() ? std::string(field.first) : name;
+    if (role == FileRole::kOps || role == FileRole::kPower) file_.rank = rank_;
     intake_ = TRY(library_.BeginFile());
     return {};
   }
@@ -88,12 +92,13 @@ class FormFields {
     return MisuseError("the form has a field that cannot be used");
   }
   Status CheckText() {
-    for (const char* known : {"rank", "name", "tag", "notes", "model", "machine", "accuracy"}) {
-      if (field_ == known) return {};
-    }
-    return Refusal(fmt::format("there is no such field; there are {}", kFields));
+    if (Has(known_.texts, field_)) return {};
+    std::vector<std::string_view> there = known_.texts;
+    for (const auto& file : known_.files) there.push_back(file.first);
+    return Refusal(fmt::format("there is no such field; there are {}", fmt::join(there, ", ")));
   }
 
+  const UploadForm& known_;
   store::Library& library_;
   LibraryEntry& entry_;
   std::string field_;
@@ -104,17 +109,19 @@ class FormFields {
   std::vector<ProblemPart> wrong_;
 };
 
-class RunUpload : public HttpUpload {
+class EntryUpload : public HttpUpload {
  public:
-  RunUpload(store::Library& library, LibraryEntry said, std::string instance)
-      : library_(library),
+  EntryUpload(const UploadForm& known, store::Library& library, LibraryEntry said,
+              std::string instance)
+      : known_(known),
+        library_(library),
         entry_(std::move(said)),
         instance_(std::move(instance)),
-        form_(library_, entry_) {}
+        form_(known_, library_, entry_) {}
 
   // A form; or the bytes of one file.
   Status Begin(const std::optional<std::string>& boundary, const std::string& file_name) {
-    if (!boundary) return form_.BeginFile(FileRole::kRun, file_name);
+    if (!boundary) return form_.BeginFile(known_.files.front(), file_name);
     reader_.emplace(*boundary, MultipartReader::Sink{
                                    [this](const PartHead& head) { return form_.Begin(head); },
                                    [this](std::string_view bytes) { return form_.Take(bytes); },
@@ -132,9 +139,7 @@ class RunUpload : public HttpUpload {
     std::optional<HttpAnswer> answer;
     const auto done = Guarded([&]() -> Status {
       TRY(reader_ ? reader_->End() : form_.End());
-      const auto options = TRY(flows::RunOptionsOf({}));
-      auto added = TRY(flows::AddRunToLibrary(library_, std::move(entry_), options));
-      answer = AddedAnswer(library_, std::move(added));
+      answer = AddedAnswer(library_, TRY(known_.add(library_, std::move(entry_))));
       return {};
     });
     return done ? *std::move(answer) : AnswerOf(done.error());
@@ -145,9 +150,9 @@ class RunUpload : public HttpUpload {
     try {
       return work();
     } catch (const std::bad_alloc&) {
-      return Error{ErrorCode::kTooMuch, "there is not enough memory to read that run"};
+      return Error{ErrorCode::kTooMuch, "there is not enough memory to read that"};
     } catch (const std::exception&) {
-      return IoError("the run could not be read");
+      return IoError("what was uploaded could not be read");
     }
   }
   HttpAnswer AnswerOf(const Error& error) const {
@@ -155,6 +160,7 @@ class RunUpload : public HttpUpload {
     return ProblemAnswer(400, error.message, instance_, form_.wrong());
   }
 
+  const UploadForm& known_;
   store::Library& library_;
   LibraryEntry entry_;
   const std::string instance_;
@@ -162,15 +168,16 @@ class RunUpload : public HttpUpload {
   std::optional<MultipartReader> reader_;
 };
 
-Result<std::unique_ptr<HttpUpload>> BeginUpload(store::Library& library, Parameters& parameters,
+// `form` outlives the upload.
+Result<std::unique_ptr<HttpUpload>> BeginUpload(const UploadForm& form, store::Library& library,
+                                                Parameters& parameters,
                                                 const HttpRequest& request) {
-  LibraryEntry said;
-  said.name = parameters.Text("name");
-  said.tags = parameters.Texts("tag");
-  said.notes = parameters.Text("notes");
-  said.model = parameters.Text("model");
-  said.machine = parameters.Text("machine");
-  said.figures.accuracy = parameters.Number("accuracy", -std::numeric_limits<double>::max());
+  LibraryEntry said = AskForWords(parameters);
+  if (Has(form.texts, "model")) said.model = parameters.Text("model");
+  if (Has(form.texts, "machine")) said.machine = parameters.Text("machine");
+  if (Has(form.texts, "accuracy")) {
+    said.figures.accuracy = parameters.Number("accuracy", -std::numeric_limits<double>::max());
+  }
   const std::string file_name = parameters.Text("file_name");
   const std::string_view type = request.Field("content-type");
   const auto boundary = BoundaryOf(type);
@@ -181,22 +188,22 @@ Result<std::unique_ptr<HttpUpload>> BeginUpload(store::Library& library, Paramet
     parameters.Refuse("file_name", "a form names its files itself");
   }
   TRY(CheckParameters(parameters));
-  auto upload = std::make_unique<RunUpload>(library, std::move(said), request.path);
+  auto upload = std::make_unique<EntryUpload>(form, library, std::move(said), request.path);
   TRY(upload->Begin(boundary, file_name));
   return Result<std::unique_ptr<HttpUpload>>(std::move(upload));
 }
 
 }  // namespace
 
-HttpUploadHandler HandleRunUpload(Api& api) {
-  return
-      [&api](const HttpRequest& request) -> std::variant<HttpAnswer, std::unique_ptr<HttpUpload>> {
-        if (api.library == nullptr) return NoLibrary(request);
-        Parameters parameters(request);
-        auto upload = BeginUpload(*api.library, parameters, request);
-        if (upload) return *std::move(upload);
-        return AnswerOfError(std::move(upload).error(), parameters, request);
-      };
+HttpUploadHandler HandleUpload(Api& api, UploadForm form) {
+  return [&api, known = std::make_shared<const UploadForm>(std::move(form))](
+             const HttpRequest& request) -> std::variant<HttpAnswer, std::unique_ptr<HttpUpload>> {
+    if (api.library == nullptr) return NoLibrary(request);
+    Parameters parameters(request);
+    auto upload = BeginUpload(*known, *api.library, parameters, request);
+    if (upload) return *std::move(upload);
+    return AnswerOfError(std::move(upload).error(), parameters, request);
+  };
 }
 
 }  // namespace beryl::server
