@@ -49,10 +49,7 @@ bool CopyPlain(std::string_view text, char* to) {
   return copy(last);
 }
 
-char* Put(std::string_view text, char* to) {
-  std::memcpy(to, text.data(), text.size());
-  return to + text.size();
-}
+char* Put(std::string_view text, char* to) { return std::copy(text.begin(), text.end(), to); }
 
 }  // namespace
 

@@ -56,7 +56,7 @@ TEST(GzipTest, ComesBackAsItWas) {
 
 TEST(GzipTest, LittleEffortComesBackToo) {
   std::string bytes;
-  for (int i = 0; i < 100'000; ++i) bytes += std::to_string(i * i % 1009) + ',';
+  for (int64_t i = 0; i < 100'000; ++i) bytes += std::to_string(i * i % 1009) + ',';
   const std::string packed = Gzip(bytes, Effort::kLittle);
   EXPECT_LT(packed.size(), bytes.size());
   EXPECT_GT(packed.size(), Gzip(bytes).size());

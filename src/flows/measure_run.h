@@ -20,9 +20,9 @@ Measurement MeasureRunFile(const RunInput& run, const std::string& file,
                            const account::MeasureOptions& options);
 
 struct MeasureRequest {
-  account::MeasureOptions options;
-  WindowRequest window;
-  ElectricityRequest electricity;
+  account::MeasureOptions options = {};
+  WindowRequest window = {};
+  ElectricityRequest electricity = {};
 };
 // The same of a part of the run, and says what the energy costs. Fails if there are no power
 // readings.

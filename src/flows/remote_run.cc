@@ -14,7 +14,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "base/token_file.h"
-#include "flows/library_run.h"
+#include "flows/lent_files.h"
 #include "types/library_json.h"
 
 namespace beryl::flows {

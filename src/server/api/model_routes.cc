@@ -76,8 +76,9 @@ Result<HttpAnswer> ShowProfile(Api& api, Parameters& parameters, const HttpReque
 }
 
 Result<HttpAnswer> Describe(Parameters& parameters, const HttpRequest& request) {
-  const flows::ModelRequest asked = AskForModel(parameters, request);
+  flows::ModelRequest asked = AskForModel(parameters, request);
   const views::ViewOptions view = AskForTree(parameters);
+  asked.only_whole = !view.fold;
   const auto format = AskForFormat(parameters, views::kFormats<Description>);
   TRY(CheckParameters(parameters));
   const auto [description, tree] = TRY(flows::DescribeModel(asked));
@@ -99,6 +100,7 @@ Result<HttpAnswer> Predict(Api& api, Parameters& parameters, const HttpRequest& 
   const std::vector<std::string> profiles = parameters.List("profile");
   const flows::ElectricityRequest place = AskForElectricity(parameters);
   const views::ViewOptions view = AskForTree(parameters);
+  asked.only_whole = !view.fold;
   const auto format = AskForPredictionFormat(parameters);
   const bool is_several = !asked.sweep.empty() || profiles.size() > 1;
   if (is_several && !format) parameters.Refuse("format", "irene is the tree of one prediction");
