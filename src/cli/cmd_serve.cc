@@ -51,10 +51,8 @@ void AddServeOptions(Command& command, server::ServeRequest& arguments) {
   command.Option("--body-time TIME", arguments.body_time,
                  "Most time for its body and for the answer, plus 1 s for every 16 KiB");
   command.Option("--idle-time TIME", arguments.idle_time, "Close connections that idle this long");
-  command.Option("--threads N", options.limits.workers, "Threads that make answers",
-                 Between(0, 1024));
-  command.Option("--jobs N", options.jobs, "Jobs at a time; 0: leave them to other servers",
-                 Between(0, 1024));
+  command.Option("--threads N", options.limits.workers, "Threads for answers", Between(0, 1024));
+  command.Option("--jobs N", options.jobs, "Jobs at a time; 0: none here", Between(0, 1024));
 }
 
 void AddServe(Command& program, const char* group) {
