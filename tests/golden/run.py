@@ -44,7 +44,7 @@ def clean_env():
 # What differs from machine to machine and build to build.
 VARYING = re.compile(rb'"(machine|build_type|tool|version|when)":( ?)"[^"]*"')
 # The stamp where it is a line of text; what went in stays.
-STAMP = re.compile(rb"\bberyl \d+\.\d+\.\d+; [^;\n]+;((?: (?:from|profile|energy of) [^;\n]+;)*) \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+STAMP = re.compile(rb"\bberyl \d+\.\d+\.\d+; [^;\n]+;((?: (?:from|profile|energy of|only) [^;\n]+;)*) \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 SECONDS = re.compile(rb'"seconds":[^,]*,"notes"')  # that an evaluation took
 MACHINE = re.compile(rb"^Linux \S+ \S+, \d+ CPUs;", re.MULTILINE)  # below a table of meters
 SEEN = re.compile(rb'"(seen_w|smallest_j)":[0-9.e+-]+')  # by meters that were watched
