@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 sys.path.insert(0, str(HERE))
 import cases  # noqa: E402
-import jobs  # noqa: E402,F401
+import jobs  # noqa: E402
 from cases import case  # noqa: E402
 from contract import Contract  # noqa: E402
 
@@ -387,12 +387,11 @@ def measures_a_recording(server):
 def shows_the_meters_live(server):
     answer = server.get("live", count=2)
     assert answer.headers["content-type"] == "text/event-stream" and answer.headers["cache-control"] == "no-store"
-    events = [dict(line.split(": ", 1) for line in event.splitlines()) for event in
-              answer.body.decode().split("\n\n")[:-1]]
-    assert len(events) == 2 and int(events[1]["id"]) == int(events[0]["id"]) + 1, answer.body
-    for event in events:
-        assert event["event"] == "power", event
-        CONTRACT.validate(json.loads(event["data"]), {"$ref": "http://beryl/api/v1/schemas/top-1.json"})
+    events = jobs.events_of(answer.body)
+    assert len(events) == 2 and events[1][0] == events[0][0] + 1, answer.body
+    for _, event, data in events:
+        assert event == "power", event
+        CONTRACT.validate(data, {"$ref": "http://beryl/api/v1/schemas/top-1.json"})
     server.get("live", 400, count=0)
 
 
@@ -410,8 +409,7 @@ def refuses_uploads(server):
     server.ask("POST", "/api/v1/runs", None, b"x" * 1_100_000, "application/octet-stream", 507)
     assert server.get("runs").json["entries"] == []
     server.end()
-    said = server.run("library", "verify", "--library", server.folder / "library", "--format", "json")
-    said = json.loads(said)
+    said = json.loads(server.run("library", "verify", "--library", server.folder / "library", "--format", "json"))
     assert said["problems"] == [] and said["runs"] == 0 and said["files"] == said["unnamed_files"], said
     server.start("--read-only")
     server.ask("POST", "/api/v1/runs", None, b"x", "application/octet-stream", 403)
