@@ -13,9 +13,19 @@ METHODS = ("get", "post", "patch", "delete")
 BASE = "http://beryl/api/v1/openapi.yaml"
 
 
+class Loader(yaml.SafeLoader):
+    """Takes no key twice, of which YAML would silently keep the last."""
+
+    def construct_mapping(self, node, deep=False):
+        keys = [key.value for key, _ in node.value]
+        twice = {key for key in keys if keys.count(key) > 1}
+        assert not twice, f"twice in a mapping: {twice}{node.start_mark}"
+        return super().construct_mapping(node, deep)
+
+
 class Contract:
     def __init__(self, text):
-        self.document = yaml.safe_load(text)
+        self.document = yaml.load(text, Loader)
         self.answered = set()  # operations that were seen to succeed
         files = {f"http://beryl/api/v1/schemas/{path.name}": json.loads(path.read_text())
                  for path in SCHEMAS.glob("*.json")}
