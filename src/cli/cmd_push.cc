@@ -39,10 +39,11 @@ Result<int> RunPull(const RemoteArguments& arguments) {
   return kSuccess;
 }
 
-void AddServerOptions(Command& command, flows::RemoteServer& server, const char* name) {
-  command.Option(name, server.url, "The server, as http://HOST:PORT or https://HOST");
+Parameter AddServerOptions(Command& command, flows::RemoteServer& server, const char* name) {
+  auto url = command.Option(name, server.url, "The server, as http://HOST:PORT or https://HOST");
   command.Option("--token-file FILE", server.token_file, "File with the token that it asks for");
   server.watch = ShowProgress;
+  return url;
 }
 
 }  // namespace
@@ -50,7 +51,7 @@ void AddServerOptions(Command& command, flows::RemoteServer& server, const char*
 void AddPush(Command& program, const char* group) {
   auto [command, arguments] = program.Subcommand(kPushText, group, RunPush);
   AddInputOptions(command, arguments.run);
-  AddServerOptions(command, arguments.server, "--to URL");
+  AddServerOptions(command, arguments.server, "--to URL").Required();
   AddEntryOptions(command, arguments.said);
 }
 

@@ -257,6 +257,8 @@ Result<std::vector<std::string>> PullRun(const RemoteServer& server, const std::
   if (reply.status != 200) return Refusal(remote.place, reply);
   const LibraryEntry entry = TRY(TheOne(remote.place, reply));
   std::error_code ignored;
+  // As for `cp`, a name with a slash behind it is a folder's.
+  if (output.ends_with('/')) fs::create_directories(output, ignored);
   const bool is_folder = fs::is_directory(output, ignored);
   if (!is_folder && entry.files.size() > 1) {
     return MisuseError(

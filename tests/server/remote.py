@@ -61,8 +61,7 @@ def pushes_traces_with_their_power(server):
     url, _ = client(server, "push", "--ops", odd, "--power", TRACES[1], "--to", place(server), "--accuracy", "0.9")
     _, said = client(server, "pull", url.strip(), "-o", "one", status=2)
     assert "has 2 files; name a folder" in said, said
-    (server.folder / "there").mkdir()
-    client(server, "pull", url.strip(), "-o", "there")
+    client(server, "pull", url.strip(), "-o", "there/")
     assert {path.name: path.read_bytes() for path in (server.folder / "there").iterdir()} == {
         odd.name: TRACES[0].read_bytes(), "power.csv": TRACES[1].read_bytes()}
     server.end()

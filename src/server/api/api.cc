@@ -78,7 +78,13 @@ HttpHandler HandleWithLibrary(Api& api, LibraryHandler handler) {
   return Handle([&api, handler = std::move(handler)](
                     Parameters& parameters, const HttpRequest& request) -> Result<HttpAnswer> {
     if (api.library == nullptr) return NoLibrary(request);
-    return handler(*api.library, parameters, request);
+    auto answer = handler(*api.library, parameters, request);
+    if (answer) return answer;
+    // Where the library is concerns nobody but who runs the server.
+    Error error = std::move(answer).error();
+    const std::string place = api.library->name() + ": ";
+    if (error.message.starts_with(place)) error.message.erase(0, place.size());
+    return error;
   });
 }
 

@@ -191,6 +191,7 @@ TEST_F(RunsTest, ListsChangesAndRemoves) {
   EXPECT_EQ(Get(first).status, 404);
   EXPECT_EQ(Ask("DELETE", first).status, 404);
   EXPECT_EQ(Get("/api/v1/runs/none-such/file").status, 404);
+  EXPECT_THAT(Get("/api/v1/runs/none-such").body, Not(HasSubstr(folder_)));
 }
 
 TEST_F(RunsTest, RefusesUploadsThatAreNoRun) {
