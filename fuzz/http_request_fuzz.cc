@@ -167,8 +167,5 @@ void Try(std::string_view text, size_t piece) {
 }  // namespace beryl::server
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
-  if (size < 1) return 0;
-  const std::string_view text(reinterpret_cast<const char*>(bytes), size);
-  beryl::server::Try(text.substr(1), size_t{bytes[0]} + 1);
-  return 0;
+  return beryl::fuzz::TryInPieces(bytes, size, &beryl::server::Try);
 }

@@ -86,22 +86,30 @@ void ExpectReference(const Scenario& scenario, Span window, const Footprint& foo
   }
 }
 
-TEST(WindowPropertyTest, AgreesWithTheReferenceOnRandomTraces) {
-  std::mt19937_64 random(20261119);
-  int accounted = 0;
-  for (int round = 0; round < 3000 && !::testing::Test::HasFailure(); ++round) {
+// Calls try_one(random, scenario, run), which returns whether it could check anything, with random
+// runs. Of all rounds more than `least` must have been checked.
+template <typename TryOne>
+void TryRandomRuns(uint64_t seed, int rounds, int least, TryOne&& try_one) {
+  std::mt19937_64 random(seed);
+  int checked = 0;
+  for (int round = 0; round < rounds && !::testing::Test::HasFailure(); ++round) {
     const Scenario scenario = RandomScenario(random);
     if (!SpansMeet(scenario)) continue;
     SCOPED_TRACE(fmt::format("round {}", round));
-    const Span run = SpanOfRun(scenario);
+    if (try_one(random, scenario, SpanOfRun(scenario))) ++checked;
+  }
+  EXPECT_GT(checked, least);
+}
+
+TEST(WindowPropertyTest, AgreesWithTheReferenceOnRandomTraces) {
+  TryRandomRuns(20261119, 3000, 2000, [](auto& random, const Scenario& scenario, const Span& run) {
     const Nanos one{Uniform(random, run.from.value, run.to.value)};
     const Nanos other{Uniform(random, run.from.value, run.to.value)};
-    if (one == other) continue;
+    if (one == other) return false;
     const Span window{std::min(one, other), std::max(one, other)};
     ExpectReference(scenario, window, AccountWithin(scenario, window));
-    ++accounted;
-  }
-  EXPECT_GT(accounted, 2000);
+    return true;
+  });
 }
 
 // By channel: total, idle, unattributed, and what each kind took.
@@ -123,13 +131,7 @@ void AddTo(Sums& sums, const Footprint& footprint) {
 }
 
 TEST(WindowPropertyTest, WindowsThatFollowOneAnotherAddUpToTheWhole) {
-  std::mt19937_64 random(7);
-  int added = 0;
-  for (int round = 0; round < 600 && !::testing::Test::HasFailure(); ++round) {
-    const Scenario scenario = RandomScenario(random);
-    if (!SpansMeet(scenario)) continue;
-    SCOPED_TRACE(fmt::format("round {}", round));
-    const Span run = SpanOfRun(scenario);
+  TryRandomRuns(7, 600, 300, [](auto& random, const Scenario& scenario, const Span& run) {
     std::set<int64_t> edges = {run.from.value, run.to.value};
     for (int64_t cuts = Uniform(random, 1, 6); cuts > 0; --cuts) {
       edges.insert(Uniform(random, run.from.value, run.to.value));
@@ -146,9 +148,8 @@ TEST(WindowPropertyTest, WindowsThatFollowOneAnotherAddUpToTheWhole) {
       const bool is_time = std::get<1>(what) == "busy" || std::get<1>(what) == "uncovered";
       EXPECT_NEAR(parts[what], value, is_time ? 0.5 : 1e-9 * std::fabs(all)) << std::get<1>(what);
     }
-    ++added;
-  }
-  EXPECT_GT(added, 300);
+    return true;
+  });
 }
 
 // A watt for a second; three steps of 300 ms with an operation each, and a late kernel.

@@ -20,6 +20,20 @@ RowsOfKind OwnNode(const TraceTree& tree) {
   return rows;
 }
 
+// `of_blocks` makes the figures of a run with blocks.
+template <typename Rows, typename OfBlocks>
+std::vector<SideFigures> FiguresBy(const Side& side, const Rows& rows, size_t count,
+                                   OfBlocks&& of_blocks) {
+  std::vector<SideFigures> figures(count);
+  for (const RunOnSide& run : side) {
+    const RowsOfKind of_kind = rows(*run.tree);
+    const auto own = run.blocks ? of_blocks(*run.footprint, of_kind, count, *run.blocks)
+                                : Figures(*run.footprint, of_kind, count, false);
+    for (size_t row = 0; row < count; ++row) figures[row].runs.push_back(own[row]);
+  }
+  return figures;
+}
+
 class Finder {
  public:
   Finder(const Side& before, const Side& after, const Circumstances& whole)
@@ -129,14 +143,7 @@ class Finder {
 
   // Without what blocks tell, which would take memory for every node.
   static std::vector<SideFigures> MeansOf(const Side& side, size_t nodes) {
-    std::vector<SideFigures> figures(nodes);
-    for (const RunOnSide& run : side) {
-      const RowsOfKind rows = OwnNode(*run.tree);
-      const auto own = run.blocks ? MeansOfSteps(*run.footprint, rows, nodes, *run.blocks)
-                                  : Figures(*run.footprint, rows, nodes, false);
-      for (size_t node = 0; node < nodes; ++node) figures[node].runs.push_back(own[node]);
-    }
-    return figures;
+    return FiguresBy(side, OwnNode, nodes, MeansOfSteps);
   }
 
   static bool IsUnknown(const SideFigures& before, const SideFigures& after) {
@@ -193,14 +200,7 @@ class Finder {
 std::vector<SideFigures> FiguresOf(const Side& side,
                                    const std::function<RowsOfKind(const TraceTree&)>& rows,
                                    size_t count) {
-  std::vector<SideFigures> figures(count);
-  for (const RunOnSide& run : side) {
-    const RowsOfKind of_kind = rows(*run.tree);
-    const auto own = run.blocks ? Figures(*run.footprint, of_kind, count, *run.blocks)
-                                : Figures(*run.footprint, of_kind, count, false);
-    for (size_t row = 0; row < count; ++row) figures[row].runs.push_back(own[row]);
-  }
-  return figures;
+  return FiguresBy(side, rows, count, [](const auto&... run) { return Figures(run...); });
 }
 
 Differences FindDifferences(const Side& before, const Side& after, const Circumstances& whole,

@@ -1,18 +1,16 @@
 #include "base/tls_stream.h"
 
 #include <arpa/inet.h>
-#include <dlfcn.h>
 
 #include <array>
-#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/shared_library.h"
+
 namespace beryl {
 namespace {
-
-constexpr const char* kName = "libssl.so.3";
 
 // Of openssl/ssl.h and openssl/x509.h, version 3.
 constexpr int kVerifyPeer = 1;
@@ -51,44 +49,31 @@ struct Calls {
 };
 
 Result<Calls> LoadCalls() {
-  void* const handle = ::dlopen(kName, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* const said = ::dlerror();
-    return IoError(fmt::format(
-        "https needs OpenSSL, which cannot be loaded: {}; install libssl3 (Debian, Ubuntu) or "
-        "openssl-libs (Fedora)",
-        said != nullptr ? said : kName));
-  }
-  std::string lacks;
-  const auto find = [&](const char* symbol, auto& call) {
-    void* const address = ::dlsym(handle, symbol);
-    static_assert(sizeof(call) == sizeof(address));
-    std::memcpy(&call, &address, sizeof(address));
-    if (address == nullptr && lacks.empty()) lacks = symbol;
-  };
+  SharedLibrary library = TRY(SharedLibrary::Load(
+      "libssl.so.3", "https needs OpenSSL", "libssl3 (Debian, Ubuntu) or openssl-libs (Fedora)"));
   Calls calls{};
-  find("TLS_client_method", calls.method);
-  find("SSL_CTX_new", calls.new_context);
-  find("SSL_CTX_free", calls.free_context);
-  find("SSL_CTX_set_default_verify_paths", calls.use_default_authorities);
-  find("SSL_CTX_set_verify", calls.set_verify);
-  find("SSL_CTX_ctrl", calls.context_control);
-  find("SSL_new", calls.new_stream);
-  find("SSL_free", calls.free_stream);
-  find("SSL_set_fd", calls.set_socket);
-  find("SSL_set1_host", calls.set_host);
-  find("SSL_get0_param", calls.parameters);
-  find("SSL_ctrl", calls.control);
-  find("SSL_connect", calls.connect);
-  find("SSL_read_ex", calls.read);
-  find("SSL_write_ex", calls.write);
-  find("SSL_get_error", calls.error);
-  find("SSL_get_verify_result", calls.verify_result);
-  find("X509_verify_cert_error_string", calls.verify_text);
-  find("X509_VERIFY_PARAM_set1_ip_asc", calls.set_address);
-  find("ERR_get_error", calls.next_error);
-  find("ERR_error_string_n", calls.error_text);
-  if (!lacks.empty()) return IoError(fmt::format("{} was loaded, but has no {}", kName, lacks));
+  library.Find("TLS_client_method", calls.method);
+  library.Find("SSL_CTX_new", calls.new_context);
+  library.Find("SSL_CTX_free", calls.free_context);
+  library.Find("SSL_CTX_set_default_verify_paths", calls.use_default_authorities);
+  library.Find("SSL_CTX_set_verify", calls.set_verify);
+  library.Find("SSL_CTX_ctrl", calls.context_control);
+  library.Find("SSL_new", calls.new_stream);
+  library.Find("SSL_free", calls.free_stream);
+  library.Find("SSL_set_fd", calls.set_socket);
+  library.Find("SSL_set1_host", calls.set_host);
+  library.Find("SSL_get0_param", calls.parameters);
+  library.Find("SSL_ctrl", calls.control);
+  library.Find("SSL_connect", calls.connect);
+  library.Find("SSL_read_ex", calls.read);
+  library.Find("SSL_write_ex", calls.write);
+  library.Find("SSL_get_error", calls.error);
+  library.Find("SSL_get_verify_result", calls.verify_result);
+  library.Find("X509_verify_cert_error_string", calls.verify_text);
+  library.Find("X509_VERIFY_PARAM_set1_ip_asc", calls.set_address);
+  library.Find("ERR_get_error", calls.next_error);
+  library.Find("ERR_error_string_n", calls.error_text);
+  TRY(library.HasAll());
   return calls;
 }
 

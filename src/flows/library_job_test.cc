@@ -51,6 +51,17 @@ class LibraryJobTest : public testing::Test, protected FolderForTest {
   static void WaitFor(const std::atomic<bool>& something) {
     while (!something) std::this_thread::sleep_for(1ms);
   }
+  // Runs it without an end, but for what another thread does once it has begun.
+  template <typename Act>
+  void RunUntil(const LibraryJob& job, std::chrono::milliseconds pace, Act&& act) {
+    std::atomic<bool> has_begun = false;
+    std::thread other([&] {
+      WaitFor(has_begun);
+      act();
+    });
+    EXPECT_TRUE(RunJob(*library_, job, Endless(&has_begun), ending_.get_token(), pace));
+    other.join();
+  }
 
   std::unique_ptr<store::Library> library_;
   std::stop_source ending_;
@@ -127,26 +138,14 @@ TEST_F(LibraryJobTest, FailsWithWhatWasWrong) {
 
 TEST_F(LibraryJobTest, IsCancelledWhileItRuns) {
   const LibraryJob job = Claimed();
-  std::atomic<bool> has_begun = false;
-  std::thread canceller([&] {
-    WaitFor(has_begun);
-    EXPECT_TRUE(library_->CancelJob(job.id));
-  });
-  ASSERT_TRUE(RunJob(*library_, job, Endless(&has_begun), ending_.get_token(), 1ms));
-  canceller.join();
+  RunUntil(job, 1ms, [&] { EXPECT_TRUE(library_->CancelJob(job.id)); });
   EXPECT_EQ(After(job).state, JobState::kCancelled);
   EXPECT_EQ(EventsOf(job).back(), "cancelled");
 }
 
 TEST_F(LibraryJobTest, IsGivenBackWhenTheServerEnds) {
   const LibraryJob job = Claimed();
-  std::atomic<bool> has_begun = false;
-  std::thread ender([&] {
-    WaitFor(has_begun);
-    ending_.request_stop();
-  });
-  ASSERT_TRUE(RunJob(*library_, job, Endless(&has_begun), ending_.get_token(), 10s));
-  ender.join();
+  RunUntil(job, 10s, [&] { ending_.request_stop(); });
   EXPECT_EQ(After(job).state, JobState::kQueued);
   EXPECT_EQ(After(job).attempts, 0U);
   EXPECT_THAT(EventsOf(job), ElementsAre("queued", "running", "progress", "queued"));
@@ -154,14 +153,10 @@ TEST_F(LibraryJobTest, IsGivenBackWhenTheServerEnds) {
 
 TEST_F(LibraryJobTest, StopsWhenAnotherHasTheJob) {
   const LibraryJob job = Claimed();
-  std::atomic<bool> has_begun = false;
-  std::thread thief([&] {
-    WaitFor(has_begun);
+  RunUntil(job, 1ms, [&] {
     EXPECT_TRUE(library_->GiveBackJob(job.id));
     EXPECT_TRUE(library_->CancelJob(job.id));
   });
-  ASSERT_TRUE(RunJob(*library_, job, Endless(&has_begun), ending_.get_token(), 1ms));
-  thief.join();
   EXPECT_EQ(After(job).state, JobState::kCancelled);
 }
 

@@ -28,9 +28,7 @@ Tensor Layer(Graph& graph, const Sizes& sizes, const std::string& activation, in
              const Tensor& input) {
   return graph.Module(Numbered("albert_layers", index), "AlbertLayer", input, [&] {
     const Tensor x = Attention(graph, sizes, input);
-    Tensor y = graph.Linear("ffn", x, sizes.intermediate, {.split = Split::kColumns});
-    y = graph.Act("activation", activation, y);
-    y = graph.Linear("ffn_output", y, sizes.hidden, {.split = Split::kRows});
+    const Tensor y = FeedForward(graph, {"ffn", "activation", "ffn_output"}, sizes, activation, x);
     graph.Dropout("dropout", y);
     return graph.LayerNorm("full_layer_layer_norm", graph.Add(y, x));
   });

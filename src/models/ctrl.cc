@@ -47,9 +47,7 @@ BareModel BuildCtrl(Graph& graph, Config& config) {
       x = graph.Add(x, y);
       y = graph.LayerNorm("layernorm2", x);
       y = graph.Module("ffn", "Sequential", y, [&] {
-        y = graph.Linear("0", y, sizes.intermediate, {.split = Split::kColumns});
-        y = graph.Act("1", "relu", y);
-        return graph.Linear("2", y, sizes.hidden, {.split = Split::kRows});
+        return FeedForward(graph, {"0", "1", "2"}, sizes, "relu", y);
       });
       graph.Dropout("dropout2", y);
       return graph.Add(x, y);

@@ -28,9 +28,7 @@ Tensor Layer(Graph& graph, const Sizes& sizes, const std::string& activation, in
     Tensor y = Attention(graph, sizes, mask, input);
     const Tensor x = graph.LayerNorm("sa_layer_norm", graph.Add(y, input));
     y = graph.Module("ffn", "FFN", x, [&] {
-      y = graph.Linear("lin1", x, sizes.intermediate, {.split = Split::kColumns});
-      y = graph.Act("activation", activation, y);
-      y = graph.Linear("lin2", y, sizes.hidden, {.split = Split::kRows});
+      y = FeedForward(graph, {"lin1", "activation", "lin2"}, sizes, activation, x);
       graph.Dropout("dropout", y);
       return y;
     });

@@ -28,6 +28,13 @@ std::string Numbered(std::string_view list, int64_t index) {
   return fmt::format("{}.{}", list, index);
 }
 
+Tensor FeedForward(Graph& graph, const std::array<const char*, 3>& names, const Sizes& sizes,
+                   std::string_view activation, const Tensor& x) {
+  const Tensor wide = graph.Linear(names[0], x, sizes.intermediate, {.split = Split::kColumns});
+  return graph.Linear(names[2], graph.Act(names[1], activation, wide), sizes.hidden,
+                      {.split = Split::kRows});
+}
+
 int64_t ReadLayers(Config& config, Keys keys, int64_t otherwise) {
   constexpr int64_t kMost = 4096;
   const int64_t layers = config.Int(keys, otherwise);

@@ -1,6 +1,7 @@
 // The families of models: one file each, which reads like the model, and a table of them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -66,6 +67,9 @@ struct Sizes {
   int64_t intermediate = 0;
   int64_t positions = 0;
 };
+// A linear layer to the intermediate size, an activation, and one back to the hidden size.
+Tensor FeedForward(Graph& graph, const std::array<const char*, 3>& names, const Sizes& sizes,
+                   std::string_view activation, const Tensor& x);
 // The number of layers. Too many to describe is an error.
 int64_t ReadLayers(Config& config, Keys keys, int64_t otherwise);
 void RequireHeads(Config& config, std::string_view heads_key, const Sizes& sizes);

@@ -52,9 +52,7 @@ BareModel BuildGptNeox(Graph& graph, Config& config) {
       if (!parallel) x = graph.Add(attended, x);
       Tensor y = graph.LayerNorm("post_attention_layernorm", x);
       y = graph.Module("mlp", "GPTNeoXMLP", y, [&] {
-        y = graph.Linear("dense_h_to_4h", y, sizes.intermediate, {.split = Split::kColumns});
-        y = graph.Act("act", activation, y);
-        return graph.Linear("dense_4h_to_h", y, sizes.hidden, {.split = Split::kRows});
+        return FeedForward(graph, {"dense_h_to_4h", "act", "dense_4h_to_h"}, sizes, activation, y);
       });
       graph.Dropout("post_mlp_dropout", y);
       if (parallel) y = graph.Add(attended, y);

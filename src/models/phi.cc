@@ -54,9 +54,7 @@ BareModel BuildPhi(Graph& graph, Config& config) {
       });
       graph.Dropout("resid_dropout", attended);
       const Tensor y = graph.Module("mlp", "PhiMLP", normed, [&] {
-        Tensor wide = graph.Linear("fc1", normed, sizes.intermediate, {.split = Split::kColumns});
-        wide = graph.Act("activation_fn", parts.activation, wide);
-        return graph.Linear("fc2", wide, sizes.hidden, {.split = Split::kRows});
+        return FeedForward(graph, {"fc1", "activation_fn", "fc2"}, sizes, parts.activation, normed);
       });
       return graph.Add(graph.Add(attended, y), x);
     });

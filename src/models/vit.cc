@@ -67,9 +67,7 @@ BareModel BuildVit(Graph& graph, Config& config) {
       x = graph.Add(y, x);
       y = graph.LayerNorm("layernorm_after", x);
       y = graph.Module("mlp", "ViTMLP", y, [&] {
-        y = graph.Linear("fc1", y, sizes.intermediate, {.split = Split::kColumns});
-        y = graph.Act("activation_fn", activation, y);
-        return graph.Linear("fc2", y, sizes.hidden, {.split = Split::kRows});
+        return FeedForward(graph, {"fc1", "activation_fn", "fc2"}, sizes, activation, y);
       });
       return graph.Add(y, x);
     });

@@ -1,17 +1,27 @@
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "base/matchers_for_test.h"
 #include "sources/machine_testing.h"
 
 namespace beryl::sources {
 namespace {
 
+using Files = std::vector<std::pair<std::string, std::string>>;  // names and contents
+
+void AddDevice(const TestMachine& machine, const std::string& folder, const Files& files) {
+  for (const auto& [name, content] : files) {
+    machine.WriteFile("sys/class/" + folder + "/" + name, content);
+  }
+}
+
 TEST(Hwmon, AmdGpusComeAfterNvidias) {
   TestMachine machine;
-  machine.WriteFile("sys/class/hwmon/hwmon3/name", "amdgpu");
-  machine.WriteFile("sys/class/hwmon/hwmon3/power1_average", "35000000");
-  machine.WriteFile("sys/class/hwmon/hwmon3/power1_input", "36000000");
-  machine.WriteFile("sys/class/hwmon/hwmon10/name", "amdgpu");
-  machine.WriteFile("sys/class/hwmon/hwmon10/energy1_input", "1000");
-  machine.WriteFile("sys/class/hwmon/hwmon10/power1_input", "37000000");
+  AddDevice(machine, "hwmon/hwmon3",
+            {{"name", "amdgpu"}, {"power1_average", "35000000"}, {"power1_input", "36000000"}});
+  AddDevice(machine, "hwmon/hwmon10",
+            {{"name", "amdgpu"}, {"energy1_input", "1000"}, {"power1_input", "37000000"}});
   PowerChannel nvidia;
   nvidia.name = "GPU:0";
   const auto found = machine.Find(FindHwmon, {nvidia});
@@ -30,13 +40,14 @@ TEST(Hwmon, AmdGpusComeAfterNvidias) {
 
 TEST(Hwmon, AmdSocketsArePackages) {
   TestMachine machine;
-  machine.WriteFile("sys/class/hwmon/hwmon0/name", "amd_energy");
-  machine.WriteFile("sys/class/hwmon/hwmon0/energy1_input", "1");
-  machine.WriteFile("sys/class/hwmon/hwmon0/energy1_label", "Ecore000");
-  machine.WriteFile("sys/class/hwmon/hwmon0/energy65_input", "5");
-  machine.WriteFile("sys/class/hwmon/hwmon0/energy65_label", "Esocket0");
-  machine.WriteFile("sys/class/hwmon/hwmon0/energy66_input", "6");
-  machine.WriteFile("sys/class/hwmon/hwmon0/energy66_label", "Esocket1");
+  AddDevice(machine, "hwmon/hwmon0",
+            {{"name", "amd_energy"},
+             {"energy1_input", "1"},
+             {"energy1_label", "Ecore000"},
+             {"energy65_input", "5"},
+             {"energy65_label", "Esocket0"},
+             {"energy66_input", "6"},
+             {"energy66_label", "Esocket1"}});
   PowerChannel rapl;
   rapl.name = "CPU:1";
   rapl.meter.source = "rapl-powercap";
@@ -50,18 +61,18 @@ TEST(Hwmon, AmdSocketsArePackages) {
 
 TEST(Hwmon, BoardsAndRails) {
   TestMachine machine;
-  machine.WriteFile("sys/class/hwmon/hwmon0/name", "power_meter");
-  machine.WriteFile("sys/class/hwmon/hwmon0/power1_average", "250000000");
-  machine.WriteFile("sys/class/hwmon/hwmon0/power1_average_interval", "1000");
-  machine.WriteFile("sys/class/hwmon/hwmon1/name", "ina3221");
-  machine.WriteFile("sys/class/hwmon/hwmon1/power1_input", "9000000");
-  machine.WriteFile("sys/class/hwmon/hwmon1/power1_label", "VDD_IN");
-  machine.WriteFile("sys/class/hwmon/hwmon1/power2_input", "3000000");
-  machine.WriteFile("sys/class/hwmon/hwmon1/power2_label", "VDD_CPU_GPU_CV");
-  machine.WriteFile("sys/class/hwmon/hwmon2/name", "coretemp");
-  machine.WriteFile("sys/class/hwmon/hwmon2/temp1_input", "40000");
-  machine.WriteFile("sys/class/hwmon/hwmon3/name", "BAT0");
-  machine.WriteFile("sys/class/hwmon/hwmon3/power1_input", "40000");
+  AddDevice(machine, "hwmon/hwmon0",
+            {{"name", "power_meter"},
+             {"power1_average", "250000000"},
+             {"power1_average_interval", "1000"}});
+  AddDevice(machine, "hwmon/hwmon1",
+            {{"name", "ina3221"},
+             {"power1_input", "9000000"},
+             {"power1_label", "VDD_IN"},
+             {"power2_input", "3000000"},
+             {"power2_label", "VDD_CPU_GPU_CV"}});
+  AddDevice(machine, "hwmon/hwmon2", {{"name", "coretemp"}, {"temp1_input", "40000"}});
+  AddDevice(machine, "hwmon/hwmon3", {{"name", "BAT0"}, {"power1_input", "40000"}});
   machine.WriteFile("sys/class/power_supply/BAT0/type", "Battery");
   std::filesystem::create_directories(machine.Path("sys/class/hwmon/hwmon1/power3_input"));
   const auto found = machine.Find(FindHwmon);
@@ -78,8 +89,7 @@ TEST(Hwmon, BoardsAndRails) {
 
 TEST(Hwmon, AFileThatSaysNothingIsRefused) {
   TestMachine machine;
-  machine.WriteFile("sys/class/hwmon/hwmon0/name", "amdgpu");
-  machine.WriteFile("sys/class/hwmon/hwmon0/power1_average", "");
+  AddDevice(machine, "hwmon/hwmon0", {{"name", "amdgpu"}, {"power1_average", ""}});
   EXPECT_THAT(WhyRefused(machine.Find(FindHwmon)), HasSubstr("it is empty"));
 }
 
@@ -93,17 +103,16 @@ TEST(Hwmon, NothingThereIsNotWorthAWord) {
 
 TEST(Battery, IsReadWhileItGives) {
   TestMachine machine;
-  machine.WriteFile("sys/class/power_supply/AC/type", "Mains");
-  machine.WriteFile("sys/class/power_supply/BAT0/type", "Battery");
-  machine.WriteFile("sys/class/power_supply/BAT0/status", "Discharging");
-  machine.WriteFile("sys/class/power_supply/BAT0/power_now", "7500000");
-  machine.WriteFile("sys/class/power_supply/BAT1/type", "Battery");
-  machine.WriteFile("sys/class/power_supply/BAT1/status", "Discharging");
-  machine.WriteFile("sys/class/power_supply/BAT1/current_now", "500000");
-  machine.WriteFile("sys/class/power_supply/BAT1/voltage_now", "12000000");
-  machine.WriteFile("sys/class/power_supply/mouse/type", "Battery");
-  machine.WriteFile("sys/class/power_supply/mouse/scope", "Device");
-  machine.WriteFile("sys/class/power_supply/mouse/status", "Discharging");
+  AddDevice(machine, "power_supply/AC", {{"type", "Mains"}});
+  AddDevice(machine, "power_supply/BAT0",
+            {{"type", "Battery"}, {"status", "Discharging"}, {"power_now", "7500000"}});
+  AddDevice(machine, "power_supply/BAT1",
+            {{"type", "Battery"},
+             {"status", "Discharging"},
+             {"current_now", "500000"},
+             {"voltage_now", "12000000"}});
+  AddDevice(machine, "power_supply/mouse",
+            {{"type", "Battery"}, {"scope", "Device"}, {"status", "Discharging"}});
   const auto found = machine.Find(FindBattery);
   ASSERT_TRUE(found && found->power);
   EXPECT_THAT(NamesOf(found->power->channels()), ElementsAre("battery"));
@@ -131,11 +140,9 @@ TEST(Battery, IsReadWhileItGives) {
 
 TEST(Battery, OneThatRestsTakesOverLater) {
   TestMachine machine;
-  for (const char* battery : {"BAT0", "BAT1"}) {
-    const std::string folder = std::string("sys/class/power_supply/") + battery;
-    machine.WriteFile(folder + "/type", "Battery");
-    machine.WriteFile(folder + "/status", "Not charging");
-    machine.WriteFile(folder + "/power_now", "7500000");
+  for (const char* battery : {"power_supply/BAT0", "power_supply/BAT1"}) {
+    AddDevice(machine, battery,
+              {{"type", "Battery"}, {"status", "Not charging"}, {"power_now", "7500000"}});
   }
   machine.WriteFile("sys/class/power_supply/BAT1/status", "Discharging");
   const auto found = machine.Find(FindBattery);
@@ -149,10 +156,8 @@ TEST(Battery, OneThatRestsTakesOverLater) {
 
 TEST(Battery, OneThatDoesNotTellSpoilsTheSum) {
   TestMachine machine;
-  for (const char* battery : {"BAT0", "BAT1"}) {
-    const std::string folder = std::string("sys/class/power_supply/") + battery;
-    machine.WriteFile(folder + "/type", "Battery");
-    machine.WriteFile(folder + "/status", "Discharging");
+  for (const char* battery : {"power_supply/BAT0", "power_supply/BAT1"}) {
+    AddDevice(machine, battery, {{"type", "Battery"}, {"status", "Discharging"}});
   }
   machine.WriteFile("sys/class/power_supply/BAT0/power_now", "7500000");
   EXPECT_THAT(WhyRefused(machine.Find(FindBattery)), HasSubstr("BAT1"));

@@ -58,6 +58,13 @@ class StandInProc : public testing::Test {
     std::filesystem::create_directories(std::filesystem::path(root_ + "/" + path).parent_path());
     std::ofstream(root_ + "/" + path) << text;
   }
+  // Of process 10 and its children, as far as they are written.
+  ProcessTasks Watched() const {
+    ProcessTasks tasks(machine_);
+    tasks.Add(1, 10, true);
+    tasks.Scan(true);
+    return tasks;
+  }
   static std::string Stat(int pid, int parent, int user, int reaped, int cpu) {
     return fmt::format(
         "{} (work) S {} 1 1 0 -1 0 0 0 0 0 {} 0 {} 0 20 0 1 0 100 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 "
@@ -91,9 +98,7 @@ TEST_F(StandInProc, TellsThreadsAndWhatTheyUse) {
   Write("10/stat", Stat(10, 1, 5, 0, 0));
   WriteThread(10, 1, 10, 3, 30'000'000, 0);
   WriteThread(10, 1, 11, 2, 20'000'000, 3);
-  ProcessTasks tasks(machine_);
-  tasks.Add(1, 10, true);
-  tasks.Scan(true);
+  ProcessTasks tasks = Watched();
   ASSERT_THAT(tasks.births(), SizeIs(3));  // and the rest
   EXPECT_EQ(tasks.births()[0].tid, 0);
   EXPECT_STREQ(tasks.births()[1].name, "work");
@@ -118,9 +123,7 @@ TEST_F(StandInProc, AProcessThatRunsAnotherProgramIsToldAgain) {
     Write("10/task/10/schedstat", fmt::format("{} 0 1", run_ns));
   };
   write("sh", 1);
-  ProcessTasks tasks(machine_);
-  tasks.Add(1, 10, true);
-  tasks.Scan(true);
+  ProcessTasks tasks = Watched();
   ASSERT_THAT(tasks.births(), SizeIs(2));  // the rest, and its only thread
   const uint32_t task = tasks.births()[1].task;
   EXPECT_STREQ(tasks.births()[1].name, "sh");
@@ -146,9 +149,7 @@ TEST_F(StandInProc, DoesWithJiffiesWhereThereIsNoSchedstat) {
   schedstat_ = false;
   Write("10/stat", Stat(10, 1, 5, 0, 0));
   WriteThread(10, 1, 10, 5, 0, 0);
-  ProcessTasks tasks(machine_);
-  tasks.Add(1, 10, true);
-  tasks.Scan(true);
+  ProcessTasks tasks = Watched();
   tasks.Read(false, false);
   EXPECT_EQ(tasks.cpu_time(), "stat");
   WriteThread(10, 1, 10, 9, 0, 1);
@@ -181,9 +182,7 @@ TEST_F(StandInProc, FindsChildrenWithAndWithoutTheirFile) {
 TEST_F(StandInProc, WhatCameAndWentUnseenIsTheRest) {
   Write("10/stat", Stat(10, 1, 100, 50, 1));
   WriteThread(10, 1, 10, 10, 100'000'000, 0);
-  ProcessTasks tasks(machine_);
-  tasks.Add(1, 10, true);
-  tasks.Scan(true);
+  ProcessTasks tasks = Watched();
   const uint32_t rest = tasks.births()[0].task;
   tasks.Read(true, false);
   EXPECT_EQ(RunOf(tasks, rest), 0U);  // what was before we came is not ours
@@ -200,9 +199,7 @@ TEST_F(StandInProc, AChildThatWasSeenIsNotCountedAgainWhenItEnds) {
   Write("20/stat", Stat(20, 10, 100, 0, 0));
   WriteThread(20, 10, 20, 100, 1'000'000'000, 0);
   Write("10/task/10/children", "20");
-  ProcessTasks tasks(machine_);
-  tasks.Add(1, 10, true);
-  tasks.Scan(true);
+  ProcessTasks tasks = Watched();
   const uint32_t rest = tasks.births()[0].task;
   tasks.Read(true, false);
   // It ends and is waited for; files that are held open go as they do in /proc.
@@ -228,9 +225,7 @@ TEST_F(StandInProc, TellsWhichTasksHaveEnded) {
   Write("20/stat", Stat(20, 10, 100, 0, 0));
   WriteThread(20, 10, 20, 100, 1'000'000'000, 0);
   Write("10/task/10/children", "20");
-  ProcessTasks tasks(machine_);
-  tasks.Add(1, 10, true);
-  tasks.Scan(true);
+  ProcessTasks tasks = Watched();
   std::vector<uint32_t> of_child;
   std::vector<uint32_t> of_thread;
   std::vector<uint32_t> all;
@@ -399,9 +394,7 @@ TEST_F(StandInProc, WhatAChainOfChildrenUsedIsNotCountedAgainWhereItEnds) {
       Write("30/task/30/children", "40");
     };
     if (attached) add_children();
-    ProcessTasks tasks(machine_);
-    tasks.Add(1, 10, true);
-    tasks.Scan(true);
+    ProcessTasks tasks = Watched();
     tasks.Read(true, false);
     if (!attached) {
       add_children();

@@ -22,11 +22,20 @@ void BeginResult(JsonWriter& json, std::string_view schema, const Provenance& pr
 
 std::string EndResult(JsonWriter& json) { return json.End().Take() + "\n"; }
 
+std::string EndResult(JsonWriter& json, const Provenance& provenance) {
+  json.Member("tool", ToolText(provenance));
+  return EndResult(json);
+}
+
+std::string EndPage(JsonWriter& json, const std::string& next_token) {
+  json.Member("next_page_token", next_token.empty() ? std::nullopt : std::optional(next_token));
+  return EndResult(json);
+}
+
 std::string EndResult(JsonWriter& json, const std::vector<Note>& notes,
                       const Provenance& provenance) {
   WriteNotes(json, notes);
-  json.Member("tool", ToolText(provenance));
-  return EndResult(json);
+  return EndResult(json, provenance);
 }
 
 void BeginRunResult(JsonWriter& json, std::string_view schema, const AccountReport& report) {

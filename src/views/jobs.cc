@@ -55,9 +55,7 @@ std::string Json(const JobList& list) {
   JsonWriter json;
   BeginResult(json, kSchema, list.provenance);
   json.Objects("jobs", list.page.jobs, [&](const LibraryJob& job) { WriteJob(json, job); });
-  const std::string& token = list.page.next_token;
-  json.Member("next_page_token", token.empty() ? std::nullopt : std::optional(token));
-  return EndResult(json);
+  return EndPage(json, list.page.next_token);
 }
 
 std::string Csv(const JobList& list) {

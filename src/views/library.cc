@@ -79,9 +79,7 @@ std::string Json(const EntryList& list) {
   BeginResult(json, kListSchema, list.provenance);
   json.Objects("entries", list.page.entries,
                [&](const LibraryEntry& entry) { WriteEntryMembers(json, entry); });
-  const std::string& token = list.page.next_token;
-  json.Member("next_page_token", token.empty() ? std::nullopt : std::optional(token));
-  return EndResult(json);
+  return EndPage(json, list.page.next_token);
 }
 
 std::string Csv(const EntryList& list) {

@@ -39,8 +39,7 @@ std::string Json(const ModelList& models) {
     json.Member("tokens", row.tokens);
     WriteWhole(json, "flops", row.flops);
   });
-  json.Member("tool", ToolText(models.provenance));
-  return EndResult(json);
+  return EndResult(json, models.provenance);
 }
 
 std::string Csv(const ModelList& models) {

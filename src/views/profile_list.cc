@@ -60,8 +60,7 @@ std::string Json(const ProfileList& profiles) {
     WriteWhole(json, "bandwidth", row.bandwidth.value_or(kUnknown));
     json.Member("board_w", row.board_power);
   });
-  json.Member("tool", ToolText(profiles.provenance));
-  return EndResult(json);
+  return EndResult(json, profiles.provenance);
 }
 
 std::string Csv(const ProfileList& profiles) {

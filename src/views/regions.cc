@@ -13,8 +13,7 @@ std::string Json(const ElectricityTable& table) {
   BeginResult(json, kSchema, table.provenance);
   json.Objects("regions", table.regions,
                [&](const Electricity& grid) { WriteElectricityMembers(json, grid); });
-  json.Member("tool", ToolText(table.provenance));
-  return EndResult(json);
+  return EndResult(json, table.provenance);
 }
 
 std::string Csv(const ElectricityTable& table) {

@@ -32,9 +32,12 @@ std::string WriteUsual(const Result& result, Format format, const ViewOptions& o
 // the line.
 void BeginResult(JsonWriter& json, std::string_view schema, const Provenance& provenance);
 std::string EndResult(JsonWriter& json);
-// Ends it with its notes and the tool that made it.
+// Ends it with the tool that made it, and with its notes before that.
+std::string EndResult(JsonWriter& json, const Provenance& provenance);
 std::string EndResult(JsonWriter& json, const std::vector<Note>& notes,
                       const Provenance& provenance);
+// Ends a page of a list with the token of the next one, null if nothing follows.
+std::string EndPage(JsonWriter& json, const std::string& next_token);
 // A result about a run: its context, closure and notes come first.
 void BeginRunResult(JsonWriter& json, std::string_view schema, const AccountReport& report);
 // An object with a value for each phase.

@@ -63,7 +63,7 @@ Result<HttpAnswer> Account(const RunQuestion& question, const flows::ModelReques
     auto accounted = TRY(flows::AccountRun(std::move(input), options));
     TRY(flows::GiveModel(model, accounted));
     AccountReport report = flows::MakeReport(accounted, options);
-    return LastingAnswer(TRY(make(accounted, report)), format);
+    return ResultAnswer(TRY(make(accounted, report)), format);
   });
 }
 
@@ -189,7 +189,7 @@ Result<HttpAnswer> ShowMeasurement(const RunQuestion& question) {
     const auto reading = TRY(flows::RunOptionsOf({}));
     const auto input = TRY(flows::ReadLibraryRun(question.library, run, reading));
     const auto measured = TRY(flows::MeasureAndCost(input, flows::NameOfFiles(run), asked));
-    return LastingAnswer(views::Write(measured, format, view), format);
+    return ResultAnswer(views::Write(measured, format, view), format);
   });
 }
 

@@ -124,11 +124,11 @@ std::string_view TypeOf(views::Format format) {
   }
 }
 
-HttpAnswer LastingAnswer(std::string body, views::Format format) {
+HttpAnswer ResultAnswer(std::string body, views::Format format, HttpReuse reuse) {
   HttpAnswer answer;
   answer.type = TypeOf(format);
   answer.body = std::move(body);
-  answer.reuse = HttpReuse::kKeep;
+  answer.reuse = reuse;
   return answer;
 }
 

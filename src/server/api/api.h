@@ -74,8 +74,8 @@ HttpAnswer NoLibrary(const HttpRequest& request);
 Status CheckParameters(Parameters& parameters);
 
 std::string_view TypeOf(views::Format format);
-// The answer of a result that stays the same as long as the program does.
-HttpAnswer LastingAnswer(std::string body, views::Format format);
+// The answer of a result; without `reuse` of one that stays the same as long as the program does.
+HttpAnswer ResultAnswer(std::string body, views::Format format, HttpReuse reuse = HttpReuse::kKeep);
 
 // All that a request for variants of a model says: those of `sweep`, of several profiles, or both.
 // `may_name`: as for AskForModel.

@@ -61,13 +61,13 @@ Result<HttpAnswer> Compare(store::Library& library, Parameters& parameters,
                          {"picture", "format"});
     }
     TRY(views::CheckLabels(tree->tree));
-    answer = LastingAnswer(views::Write(*tree, format, view), format);
+    answer = ResultAnswer(views::Write(*tree, format, view), format);
   } else {
     view.level.reset();
     const auto otherwise = format == views::Format::kCsv && asked.sides.size() == 2
                                ? views::ComparePart::kDifferences
                                : views::ComparePart::kMatrices;
-    answer = LastingAnswer(
+    answer = ResultAnswer(
         views::Write(std::get<Comparison>(compared), format, picture.value_or(otherwise), view),
         format);
   }

@@ -38,9 +38,7 @@ Result<HttpAnswer> TradeOffStored(store::Library& library, Parameters& parameter
   const auto format = AskForFormat(parameters, views::kFormats<Tradeoff>);
   TRY(CheckParameters(parameters));
   const auto tradeoff = TRY(flows::TradeOffLibrary(library, filter, by, options));
-  HttpAnswer answer = LastingAnswer(views::Write(tradeoff, format, {}), format);
-  answer.reuse = HttpReuse::kCheck;
-  return answer;
+  return ResultAnswer(views::Write(tradeoff, format, {}), format, HttpReuse::kCheck);
 }
 
 // The models of a data set; the body is a table of their accuracies.
@@ -61,15 +59,13 @@ Result<HttpAnswer> TradeOffDataset(Api& api, store::Library& library, Parameters
   if (!profile.empty()) input.profile = TRY(api.FindPredictor(profile))->profile();
   input.data = TRY(flows::ReadLibraryDataset(library, dataset, false));
   const auto tradeoff = TRY(flows::TradeOff(std::move(input), model, options, notes));
-  HttpAnswer answer = LastingAnswer(views::Write(tradeoff, format, {}), format);
-  answer.reuse = HttpReuse::kNever;
-  return answer;
+  return ResultAnswer(views::Write(tradeoff, format, {}), format, HttpReuse::kNever);
 }
 
 Result<HttpAnswer> ShowRegions(Parameters& parameters, const HttpRequest& /*request*/) {
   const auto format = AskForFormat(parameters, views::kFormats<ElectricityTable>);
   TRY(CheckParameters(parameters));
-  return LastingAnswer(views::Write(TRY(flows::ListRegions()), format, {}), format);
+  return ResultAnswer(views::Write(TRY(flows::ListRegions()), format, {}), format);
 }
 
 }  // namespace

@@ -29,9 +29,7 @@ constexpr auto kLongestSilence = std::chrono::seconds(15);
 constexpr int64_t kLastId = int64_t{1} << 53;
 
 HttpAnswer JobsAnswer(const JobList& list, views::Format format = views::Format::kJson) {
-  HttpAnswer answer = LastingAnswer(views::Write(list, format, {}), format);
-  answer.reuse = HttpReuse::kNever;
-  return answer;
+  return ResultAnswer(views::Write(list, format, {}), format, HttpReuse::kNever);
 }
 
 HttpAnswer JobAnswer(const store::Library& library, LibraryJob job) {

@@ -1,5 +1,3 @@
-#include <stdlib.h>
-
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -8,13 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/folder_for_test.h"
 #include "flows/learn_machine.h"
-#include "flows/open_library.h"
-#include "server/api/api.h"
 #include "server/api/job_kinds.h"
 #include "server/api/kept_request.h"
-#include "server/http/server.h"
+#include "server/api/library_routes_for_test.h"
 
 namespace beryl::server {
 namespace {
@@ -25,28 +20,13 @@ using testing::Not;
 
 constexpr const char* kFolder = "tests/data/three-models";
 
-class JobRoutesTest : public testing::Test, protected FolderForTest {
+class JobRoutesTest : public testing::Test, protected LibraryRoutesForTest {
  protected:
   JobRoutesTest() {
-    ::setenv("SOURCE_DATE_EPOCH", "1700000000", 1);
-    library_ = *flows::OpenLibrary((folder_ / "library").string());
-    api_.library = library_.get();
-    options_.limits.body_bytes = uint64_t{1} << 20;
-    AddModelRoutes(api_, options_.routes);
-    AddEntryRoutes(api_, options_.routes);
-    AddAdditionRoutes(api_, options_.routes, uint64_t{1} << 30);
     AddCostRoutes(api_, options_.routes);
     AddJobRoutes(api_, options_.routes);
   }
-  ~JobRoutesTest() override { ::unsetenv("SOURCE_DATE_EPOCH"); }
 
-  HttpAnswer Ask(const std::string& method, const std::string& target, const std::string& body = "",
-                 const std::string& fields = "") {
-    return AnswerTo(method + " " + target + " HTTP/1.1\r\nHost: h\r\n" + fields +
-                        "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body,
-                    options_);
-  }
-  HttpAnswer Get(const std::string& target) { return Ask("GET", target); }
   static std::string PlaceOf(const HttpAnswer& answer) {
     EXPECT_FALSE(answer.fields.empty()) << answer.body;
     return answer.fields.empty() ? "" : answer.fields.front().value;
@@ -76,15 +56,6 @@ class JobRoutesTest : public testing::Test, protected FolderForTest {
       ASSERT_TRUE(flows::RunJob(*library_, *job, TaskOf(api_, *library_, *job), std::stop_token()));
     }
   }
-  static std::string StreamOf(const HttpAnswer& answer) {
-    std::string bytes;
-    while (auto piece = answer.stream ? answer.stream->Next() : std::nullopt) bytes += *piece;
-    return bytes;
-  }
-
-  std::unique_ptr<store::Library> library_;
-  Api api_;
-  HttpOptions options_;
 };
 
 TEST_F(JobRoutesTest, AnEvaluationIsThatOfTheCommand) {

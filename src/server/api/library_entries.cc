@@ -69,9 +69,7 @@ Result<LibraryEntry> FindEntry(store::Library& library, const std::string& id, E
 }
 
 HttpAnswer EntriesAnswer(const EntryList& list, views::Format format) {
-  HttpAnswer answer = LastingAnswer(views::Write(list, format, {}), format);
-  answer.reuse = HttpReuse::kCheck;
-  return answer;
+  return ResultAnswer(views::Write(list, format, {}), format, HttpReuse::kCheck);
 }
 
 HttpAnswer EntryAnswer(const store::Library& library, LibraryEntry entry) {

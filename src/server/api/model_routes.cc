@@ -30,7 +30,7 @@ Result<Value> OrNotFound(Result<Value> found) {
 // A profile of the library may be removed.
 HttpAnswer Lasting(std::string body, views::Format format,
                    const std::vector<std::string>& profiles) {
-  HttpAnswer answer = LastingAnswer(std::move(body), format);
+  HttpAnswer answer = ResultAnswer(std::move(body), format);
   if (std::any_of(profiles.begin(), profiles.end(), IsLibraryId)) answer.reuse = HttpReuse::kCheck;
   return answer;
 }
@@ -40,14 +40,14 @@ Result<HttpAnswer> ListModels(Parameters& parameters, const HttpRequest& /*reque
   const auto format = AskForFormat(parameters, views::kFormats<ModelList>);
   TRY(CheckParameters(parameters));
   const auto list = TRY(OrNotFound(flows::ListModels(pattern)));
-  return LastingAnswer(views::Write(list, format, {}), format);
+  return ResultAnswer(views::Write(list, format, {}), format);
 }
 
 // The configuration, as far as it decides over the tree.
 Result<HttpAnswer> ShowModel(Parameters& parameters, const HttpRequest& request) {
   TRY(CheckParameters(parameters));
   const auto config = TRY(OrNotFound(models::FindConfig(request.parts.front())));
-  return LastingAnswer(config.text, views::Format::kJson);
+  return ResultAnswer(config.text, views::Format::kJson);
 }
 
 // Those that come with the program; or those that were uploaded.
@@ -65,7 +65,7 @@ Result<HttpAnswer> ListProfiles(Api& api, Parameters& parameters, const HttpRequ
     return EntriesAnswer(TRY(flows::ListLibrary(*api.library, profiles)), format);
   }
   const auto list = TRY(OrNotFound(flows::ListProfiles(pattern)));
-  return LastingAnswer(views::Write(list, format, {}), format);
+  return ResultAnswer(views::Write(list, format, {}), format);
 }
 
 Result<HttpAnswer> ShowProfile(Api& api, Parameters& parameters, const HttpRequest& request) {
@@ -83,7 +83,7 @@ Result<HttpAnswer> Describe(Parameters& parameters, const HttpRequest& request) 
   TRY(CheckParameters(parameters));
   const auto [description, tree] = TRY(flows::DescribeModel(asked));
   TRY(views::CheckColumns(tree.whole, view));
-  return LastingAnswer(views::Write(description, tree, format, view), format);
+  return ResultAnswer(views::Write(description, tree, format, view), format);
 }
 
 // Nothing: the tree as IrEne published it.

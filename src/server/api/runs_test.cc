@@ -1,5 +1,3 @@
-#include <stdlib.h>
-
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -9,10 +7,8 @@
 
 #include "flows/analyse_run.h"
 #include "flows/measure_run.h"
-#include "flows/open_library.h"
 #include "flows/run_files.h"
-#include "server/api/api.h"
-#include "server/http/server.h"
+#include "server/api/library_routes_for_test.h"
 #include "types/library_json.h"
 
 namespace beryl::server {
@@ -42,33 +38,14 @@ std::string FilePart(const std::string& name, const std::string& path) {
   return Part("name=\"" + name + "\"; filename=\"" + file + "\"", ContentOf(path));
 }
 
-class RunsTest : public testing::Test {
+class RunsTest : public testing::Test, protected LibraryRoutesForTest {
  protected:
-  RunsTest() {
-    ::setenv("SOURCE_DATE_EPOCH", "1700000000", 1);
-    std::string name = (std::filesystem::temp_directory_path() / "beryl-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-    library_ = *flows::OpenLibrary(folder_ + "/library");
-    api_.library = library_.get();
-    options_.limits.body_bytes = uint64_t{1} << 20;
-    AddModelRoutes(api_, options_.routes);
-    AddEntryRoutes(api_, options_.routes);
-    AddAdditionRoutes(api_, options_.routes, uint64_t{1} << 30);
-    AddAnalysisRoutes(api_, options_.routes);
-  }
-  ~RunsTest() override {
-    library_.reset();
-    std::filesystem::remove_all(folder_);
-    ::unsetenv("SOURCE_DATE_EPOCH");
-  }
+  RunsTest() { AddAnalysisRoutes(api_, options_.routes); }
 
   HttpAnswer Ask(const std::string& method, const std::string& target, const std::string& body = "",
                  const std::string& type = "application/octet-stream") {
-    return AnswerTo(method + " " + target + " HTTP/1.1\r\nHost: h\r\nContent-Type: " + type +
-                        "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body,
-                    options_);
+    return LibraryRoutesForTest::Ask(method, target, body, "Content-Type: " + type + "\r\n");
   }
-  HttpAnswer Get(const std::string& target) { return Ask("GET", target); }
   HttpAnswer PostForm(const std::string& parts) {
     return Ask("POST", "/api/v1/runs", parts + "--b--\r\n", "multipart/form-data; boundary=b");
   }
@@ -82,16 +59,6 @@ class RunsTest : public testing::Test {
     return Added(PostForm(FilePart("ops", kOps) + FilePart("power", kPower) +
                           Part("name=\"name\"", "first") + Part("name=tag", "paper")));
   }
-  static std::string StreamOf(const HttpAnswer& answer) {
-    std::string bytes;
-    while (auto piece = answer.stream ? answer.stream->Next() : std::nullopt) bytes += *piece;
-    return bytes;
-  }
-
-  std::string folder_;
-  std::unique_ptr<store::Library> library_;
-  Api api_;
-  HttpOptions options_;
 };
 
 TEST_F(RunsTest, KeepsAnUploadOnceAndGivesItBack) {
@@ -121,15 +88,15 @@ TEST_F(RunsTest, AnalysesAreThoseOfTheCommandLine) {
   flows::RunFiles files;
   std::filesystem::copy(kOps, folder_);
   std::filesystem::copy(kPower, folder_);
-  files.ops = {folder_ + "/ops.json"};
-  files.power = {folder_ + "/power.csv"};
+  files.ops = {folder_ / "ops.json"};
+  files.power = {folder_ / "power.csv"};
   const auto run = flows::AccountRunOf(files, {});
   ASSERT_TRUE(run) << run.error().message;
   const AccountReport report = flows::MakeReport(*run, {});
   // The program names the files as it was told.
   const auto plain = [&](std::string text) {
-    for (size_t at = 0; (at = text.find(folder_ + "/")) != std::string::npos;) {
-      text.erase(at, folder_.size() + 1);
+    for (size_t at = 0; (at = text.find(folder_.string() + "/")) != std::string::npos;) {
+      text.erase(at, folder_.string().size() + 1);
     }
     return text;
   };
@@ -197,7 +164,7 @@ TEST_F(RunsTest, ListsChangesAndRemoves) {
 TEST_F(RunsTest, RefusesUploadsThatAreNoRun) {
   const HttpAnswer no_run = Ask("POST", "/api/v1/runs", "no run");
   EXPECT_EQ(no_run.status, 422);
-  EXPECT_THAT(no_run.body, Not(HasSubstr(folder_)));
+  EXPECT_THAT(no_run.body, Not(HasSubstr(folder_.string())));
   EXPECT_EQ(Ask("POST", "/api/v1/runs", "").status, 422);
   EXPECT_EQ(PostForm("").status, 400);
   const HttpAnswer field = PostForm(Part("name=nmae", "x"));

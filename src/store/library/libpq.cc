@@ -1,50 +1,32 @@
 #include "store/library/libpq.h"
 
-#include <dlfcn.h>
-
-#include <cstring>
-
-#include <fmt/format.h>
+#include "base/shared_library.h"
 
 namespace beryl::store::libpq {
 namespace {
 
-constexpr const char* kName = "libpq.so.5";
-
 Result<Calls> LoadCalls() {
-  void* const handle = ::dlopen(kName, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* const said = ::dlerror();
-    return IoError(fmt::format(
-        "a library in PostgreSQL needs PostgreSQL's client library, which cannot be loaded: {}; "
-        "install libpq5 (Debian, Ubuntu) or libpq (Fedora)",
-        said != nullptr ? said : kName));
-  }
-  std::string lacks;
-  const auto find = [&](const char* symbol, auto& call) {
-    void* const address = ::dlsym(handle, symbol);
-    static_assert(sizeof(call) == sizeof(address));
-    std::memcpy(&call, &address, sizeof(address));
-    if (address == nullptr && lacks.empty()) lacks = symbol;
-  };
+  SharedLibrary library = TRY(
+      SharedLibrary::Load("libpq.so.5", "a library in PostgreSQL needs PostgreSQL's client library",
+                          "libpq5 (Debian, Ubuntu) or libpq (Fedora)"));
   Calls calls{};
-  find("PQconnectdbParams", calls.connect);
-  find("PQstatus", calls.status);
-  find("PQerrorMessage", calls.error);
-  find("PQtransactionStatus", calls.transaction);
-  find("PQfinish", calls.finish);
-  find("PQsetNoticeProcessor", calls.set_notices);
-  find("PQexecParams", calls.execute);
-  find("PQresultStatus", calls.answer_status);
-  find("PQresultErrorField", calls.answer_field);
-  find("PQntuples", calls.rows);
-  find("PQnfields", calls.columns);
-  find("PQftype", calls.type);
-  find("PQgetisnull", calls.is_null);
-  find("PQgetvalue", calls.value);
-  find("PQgetlength", calls.length);
-  find("PQclear", calls.clear);
-  if (!lacks.empty()) return IoError(fmt::format("{} was loaded, but has no {}", kName, lacks));
+  library.Find("PQconnectdbParams", calls.connect);
+  library.Find("PQstatus", calls.status);
+  library.Find("PQerrorMessage", calls.error);
+  library.Find("PQtransactionStatus", calls.transaction);
+  library.Find("PQfinish", calls.finish);
+  library.Find("PQsetNoticeProcessor", calls.set_notices);
+  library.Find("PQexecParams", calls.execute);
+  library.Find("PQresultStatus", calls.answer_status);
+  library.Find("PQresultErrorField", calls.answer_field);
+  library.Find("PQntuples", calls.rows);
+  library.Find("PQnfields", calls.columns);
+  library.Find("PQftype", calls.type);
+  library.Find("PQgetisnull", calls.is_null);
+  library.Find("PQgetvalue", calls.value);
+  library.Find("PQgetlength", calls.length);
+  library.Find("PQclear", calls.clear);
+  TRY(library.HasAll());
   return calls;
 }
 

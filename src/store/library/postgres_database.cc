@@ -1,13 +1,13 @@
 // PostgreSQL: a connection for each call that runs at the same time, kept for the next one.
 #include <bit>
 #include <chrono>
-#include <mutex>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "store/library/database.h"
+#include "store/library/idle_connections.h"
 #include "store/library/libpq.h"
 
 namespace beryl::store {
@@ -170,21 +170,16 @@ class PostgresDatabase final : public Database {
   Status Run(bool writes, const Steps& steps) override {
     const char* const begin = writes ? "BEGIN" : "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
     for (int attempt = 1;; ++attempt) {
-      auto connection = TRY(Take());
+      auto connection = idle_.Take();
+      if (!connection) connection = TRY(Connection::Open(url_, name_));
       bool is_unsure = false;
       const Status done = connection->InTransaction(begin, steps, is_unsure);
       const bool was_lost = !connection->IsAlive();
       const bool again = was_lost || connection->MayTryAgain();
-      if (!was_lost && connection->IsIdle()) {
-        const std::lock_guard lock(mutex_);
-        idle_.push_back(std::move(connection));
-      }
+      if (!was_lost && connection->IsIdle()) idle_.Put(std::move(connection));
       if (done) return {};
-      if (was_lost) {
-        // The server may have gone, with all that it was connected to.
-        const std::lock_guard lock(mutex_);
-        idle_.clear();
-      }
+      // The server may have gone, with all that it was connected to.
+      if (was_lost) idle_.Clear();
       if (is_unsure) {
         return IoError(done.error().message +
                        "; whether the change was made is not known: look before you repeat it");
@@ -194,22 +189,9 @@ class PostgresDatabase final : public Database {
     }
   }
 
-  Result<std::unique_ptr<Connection>> Take() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!idle_.empty()) {
-        auto connection = std::move(idle_.back());
-        idle_.pop_back();
-        return connection;
-      }
-    }
-    return Connection::Open(url_, name_);
-  }
-
   std::string url_;
   std::string name_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Connection>> idle_;  // those that nobody uses now
+  IdleConnections<Connection> idle_;
 };
 
 }  // namespace

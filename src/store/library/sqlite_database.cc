@@ -13,6 +13,7 @@
 
 #include "store/library/database.h"
 #include "store/library/file_folder.h"
+#include "store/library/idle_connections.h"
 
 namespace beryl::store {
 namespace {
@@ -151,7 +152,7 @@ class SqliteDatabase final : public Database {
       : path_(std::move(path)), writer_(std::move(writer)) {}
 
   // The writer closes last: its close makes the last checkpoint.
-  ~SqliteDatabase() override { readers_.clear(); }
+  ~SqliteDatabase() override { readers_.Clear(); }
 
   const Dialect& dialect() const override {
     static const Dialect kDialect = {.now = "beryl_now()"};
@@ -195,30 +196,17 @@ class SqliteDatabase final : public Database {
       const std::lock_guard lock(writer_mutex_);
       return writer_->InTransaction("BEGIN IMMEDIATE", steps);
     }
-    auto reader = TRY(TakeReader());
+    auto reader = readers_.Take();
+    if (!reader) reader = TRY(Connection::Open(path_, false));
     Status done = reader->InTransaction("BEGIN", steps);
-    const std::lock_guard lock(readers_mutex_);
-    readers_.push_back(std::move(reader));
+    readers_.Put(std::move(reader));
     return done;
-  }
-
-  Result<std::unique_ptr<Connection>> TakeReader() {
-    {
-      const std::lock_guard lock(readers_mutex_);
-      if (!readers_.empty()) {
-        auto reader = std::move(readers_.back());
-        readers_.pop_back();
-        return reader;
-      }
-    }
-    return Connection::Open(path_, false);
   }
 
   std::string path_;
   std::mutex writer_mutex_;
   std::unique_ptr<Connection> writer_;  // null: read only
-  std::mutex readers_mutex_;
-  std::vector<std::unique_ptr<Connection>> readers_;  // those that nobody uses now
+  IdleConnections<Connection> readers_;
 };
 
 }  // namespace
