@@ -70,6 +70,11 @@ HttpAnswer Preflight(std::string_view origin) {
 
 }  // namespace
 
+bool IsOpen(std::string_view path) {
+  return path == "/healthz" || path == "/api/v1/login" || path == "/" ||
+         path.starts_with("/assets/");
+}
+
 bool OnlyAsks(std::string_view path) {
   static constexpr std::array<std::string_view, 5> kPaths = {
       "/api/v1/describe", "/api/v1/predict", "/api/v1/sweep", "/api/v1/compare", "/api/v1/login"};
@@ -103,10 +108,7 @@ HttpVerdict Judge(const SitePolicy& policy, const HttpRequest& request) {
     verdict.refusal = Refusal(403, "a page from elsewhere may not change anything here", request);
     return verdict;
   }
-  // The page has nothing that is secret, and a browser needs it to send the token.
-  const bool is_open = request.path == "/healthz" || request.path == "/api/v1/login" ||
-                       request.path == "/" || request.path.starts_with("/assets/");
-  if (!policy.token.empty() && !is_open && !HasToken(policy, request)) {
+  if (!policy.token.empty() && !IsOpen(request.path) && !HasToken(policy, request)) {
     verdict.refusal = Refusal(401, "this server wants a token", request);
     verdict.refusal->fields.push_back({"www-authenticate", "Bearer realm=\"beryl\""});
     return verdict;

@@ -18,6 +18,9 @@ struct SitePolicy {
   bool read_only = false;                    // requests that change something are refused
 };
 
+// Whether anybody may ask for this path, with a token or without. The page has nothing that is
+// secret, and a browser needs it to send the token.
+bool IsOpen(std::string_view path);
 // Whether a POST to this path changes nothing.
 bool OnlyAsks(std::string_view path);
 

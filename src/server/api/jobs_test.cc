@@ -181,7 +181,8 @@ TEST_F(JobRoutesTest, KeptRequestsAreTheSameAgain) {
   EXPECT_EQ(WriteKeptRequest(*again), text);
   EXPECT_THAT(text, HasSubstr(R"("set":["a:b","c"])"));
   for (const char* broken : {"", "[]", R"({"parameters":[]})", R"({"parameters":{"a":"b"}})",
-                             R"({"parameters":{"a":[1]}})", R"({"id":1})", R"({"other":1})"}) {
+                             R"({"parameters":{"a":[1]}})", R"({"id":1})", R"({"other":1})",
+                             "{\"parameters\":{\"\x7f\":[\"a\"]}}"}) {
     EXPECT_FALSE(ReadKeptRequest(broken)) << broken;
   }
 }

@@ -19,7 +19,7 @@ constexpr size_t kMostOfBody = size_t{1} << 24;
 void AddParameter(json::Key name, json::Value values, std::string& query, bool& is_good) {
   const std::string key(name.Text());
   // No parameter has such a name.
-  is_good = is_good && key.find('\\') == std::string::npos;
+  is_good = is_good && key.find('\\') == std::string::npos && Printable(key) == key;
   const bool is_list = values.IsArray() && values.ForEachElement([&](json::Value value) {
     const auto text = value.String();
     is_good = is_good && text;
