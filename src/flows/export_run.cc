@@ -76,12 +76,13 @@ std::vector<Flow> DataflowOf(const AccountedRun& run) {
 // Energy of each operation by itself: of an attribution where each is a kind of its own.
 Result<std::vector<double>> EnergyOfEach(const AccountedRun& run) {
   const OpTrace& ops = run.input.ops;
-  OpTrace each = {.clock = ops.clock,
-                  .anchors = ops.anchors,
-                  .ops = ops.ops,
-                  .devices = ops.devices,
-                  .steps = ops.steps,
-                  .ranks = ops.ranks};
+  OpTrace each;
+  each.clock = ops.clock;
+  each.anchors = ops.anchors;
+  each.ops = ops.ops;
+  each.devices = ops.devices;
+  each.steps = ops.steps;
+  each.ranks = ops.ranks;
   each.kinds.resize(ops.ops.size());
   for (uint32_t op = 0; op < each.ops.size(); ++op) {
     each.kinds[op].rank = ops.kinds[each.ops[op].kind].rank;
