@@ -19,7 +19,7 @@ namespace beryl {
 
 class OpPile {
  public:
-  static constexpr size_t kMostListed = size_t{1} << 19;
+  static constexpr size_t kMostListed = size_t{1} << 21;
   static constexpr size_t kInPiece = size_t{1} << 14;
 
   // `most_listed`: less, for tests.
